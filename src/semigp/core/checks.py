@@ -1,0 +1,113 @@
+"""Checks of what a user hands in: what is wrong, where, how much of it, and what to do. Traced values pass."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+
+def is_traced(*values: Any) -> bool:
+    """Whether any value is abstract, so that only its shape can be checked."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+
+
+def check_matrix(name: str, value: Any, columns: int | None = None, columns_of: str = "", allow_nan: bool = False):
+    """Raise ValueError unless `value` is a finite matrix (with `columns` columns, like `columns_of`)."""
+    shape = np.shape(value)
+    if len(shape) != 2:
+        hint = f" Reshape it with {name}.reshape(-1, 1)." if len(shape) == 1 else ""
+        raise ValueError(f"{name} must be a matrix, rows by columns, but has shape {shape}.{hint}")
+    if 0 in shape:
+        raise ValueError(f"{name} has shape {shape}: at least one row and one column are needed.")
+    if columns is not None and shape[1] != columns:
+        raise ValueError(f"{name} has {shape[1]} columns but {columns_of} has {columns}.")
+    check_finite(name, value, allow_nan)
+
+
+def check_finite(name: str, value: Any, allow_nan: bool = False) -> None:
+    """Raise ValueError where an entry is infinite, or NaN unless allowed, naming the first one."""
+    if is_traced(value):
+        return
+    value = np.asarray(value)
+    if value.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers but has dtype {value.dtype}. Convert it to float first.")
+    kinds = [("infinite", np.isinf(value), "Mark missing values with NaN and remove infinities.")]
+    if not allow_nan:
+        kinds.append(("NaN", np.isnan(value), "No value may be missing here: give a mean and a variance instead."))
+    for kind, wrong, advice in kinds:
+        if wrong.any():
+            values = "value" if wrong.sum() == 1 else "values"
+            raise ValueError(f"{name} has {wrong.sum()} {kind} {values}, {_first_place(wrong)}. {advice}")
+
+
+def check_nonnegative(name: str, value: Any, advice: str) -> None:
+    """Raise ValueError where an entry is negative, naming the first one."""
+    if is_traced(value):
+        return
+    wrong = np.asarray(value) < 0
+    if wrong.any():
+        values = "value" if wrong.sum() == 1 else "values"
+        raise ValueError(f"{name} has {wrong.sum()} negative {values}, {_first_place(wrong)}. {advice}")
+
+
+def _first_place(wrong: np.ndarray) -> str:
+    place = np.argwhere(wrong)[0]
+    if not len(place):
+        return "the number itself"
+    axes = ["row", "column", "second column"]
+    return "first at " + ", ".join(f"{axis} {index}" for axis, index in zip(axes, place, strict=False))
+
+
+def check_belief_shapes(mean: Any, variance: Any) -> None:
+    """Raise ValueError unless mean is (n, q) and variance (n, q) or (n, q, q)."""
+    shape = np.shape(mean)
+    if len(shape) != 2:
+        raise ValueError(f"mean must be a matrix, rows by columns, but has shape {shape}.")
+    if np.shape(variance) not in (shape, (*shape, shape[1])):
+        raise ValueError(
+            f"variance has shape {np.shape(variance)} but mean has shape {shape}: give {shape} for independent "
+            f"entries or {(*shape, shape[1])} for a full covariance per row."
+        )
+
+
+def check_belief(mean: np.ndarray, variance: np.ndarray) -> None:
+    """Raise ValueError unless mean and variance describe Gaussians and Diracs."""
+    check_matrix("mean", mean)
+    check_belief_shapes(mean, variance)
+    check_finite("variance", variance)
+    if variance.ndim == 2:
+        check_nonnegative("variance", variance, "Use 0 for entries that are known exactly.")
+        return
+    asymmetric = ~np.isclose(variance, np.swapaxes(variance, 1, 2), rtol=1e-8, atol=1e-12)
+    if asymmetric.any():
+        raise ValueError(f"variance must be symmetric in its last two axes; {_first_place(asymmetric)} it is not.")
+    smallest = np.linalg.eigvalsh(variance)[:, 0]
+    negative = smallest < -1e-8 * np.abs(variance).max(axis=(1, 2))
+    if negative.any():
+        raise ValueError(
+            f"variance of {negative.sum()} rows is not a covariance, {_first_place(negative)}: its smallest eigenvalue "
+            f"is {smallest[negative][0]:.3g}."
+        )
+
+
+def check_model(kernel: Any, belief: Any, inducing: Any, targets: Any, noise_variance: Any) -> None:
+    """Raise ValueError unless kernel, inputs, inducing inputs, targets and noise fit together."""
+    check_matrix("inducing_inputs", inducing, belief.n_inputs, "the belief's mean")
+    check_matrix("targets", targets, allow_nan=True)
+    n, p = np.shape(targets)
+    if n != belief.n_rows:
+        raise ValueError(f"targets has {n} rows but the belief has {belief.n_rows}.")
+    if np.shape(noise_variance) not in ((), (1,), (p,)):
+        raise ValueError(
+            f"noise_variance has shape {np.shape(noise_variance)}: give one number, or one for each of {p} outputs."
+        )
+    check_finite("noise_variance", noise_variance)
+    if not is_traced(noise_variance) and np.any(np.asarray(noise_variance) <= 0):
+        raise ValueError(f"noise_variance is {noise_variance}; it must be positive.")
+    kernel.check(belief.n_inputs)
+
+
+def check_count(name: str, value: Any, at_least: int = 1) -> None:
+    """Raise ValueError unless `value` is a whole number of at least `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < at_least:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number, {at_least} or more.")

@@ -1,0 +1,66 @@
+"""Row chunks: sums and maps over rows whose memory does not grow with the number of rows."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .types import Array
+
+# Numbers held at once per chunk. Four MiB of doubles stay in a CPU's cache; a GPU wants enough to fill it.
+_CHUNK_SIZE = {"cpu": 2**19}
+_CHUNK_SIZE_ACCELERATOR = 2**27
+# Up to so many chunks' worth, holding on to everything is cheaper than computing it again for the gradient.
+_CHUNKS_KEPT = 8
+
+
+def rows_per_chunk(n_rows: int, numbers_per_row: int) -> int:
+    """How many of `n_rows` to process at once when each needs `numbers_per_row` intermediate numbers."""
+    size = _CHUNK_SIZE.get(jax.default_backend(), _CHUNK_SIZE_ACCELERATOR)
+    if n_rows * numbers_per_row <= size * _CHUNKS_KEPT:
+        return n_rows
+    return max(8, size // numbers_per_row)
+
+
+def sum_over_rows(function: Callable[..., Any], rows: Any, weights: Array, chunk: int) -> Any:
+    """Σ over chunks of `function(rows, weights)`, which must be linear in the weights [n, g].
+
+    Each chunk is computed again in the backward pass, so only one is ever held. Chunks are filled up with rows of
+    weight 0.
+    """
+    n = weights.shape[0]
+    if n <= chunk:
+        return function(rows, weights)
+    stacked = jax.tree.map(lambda leaf: _stack(leaf, chunk), (rows, weights))
+    body = jax.checkpoint(lambda block: function(*block))
+    zero = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), jax.eval_shape(function, *_first(stacked)))
+
+    def step(total, block):
+        return jax.tree.map(jnp.add, total, body(block)), None
+
+    return jax.lax.scan(step, zero, stacked)[0]
+
+
+def map_rows(function: Callable[..., Any], rows: Any, chunk: int) -> Any:
+    """`function(rows)` chunk by chunk; every output has the rows first."""
+    n = jax.tree.leaves(rows)[0].shape[0]
+    if n <= chunk:
+        return function(rows)
+    stacked = jax.tree.map(lambda leaf: _stack(leaf, chunk), rows)
+    outputs = jax.lax.map(function, stacked)
+    return jax.tree.map(lambda out: out.reshape(-1, *out.shape[2:])[:n], outputs)
+
+
+def _stack(leaf: jax.Array, chunk: int) -> jax.Array:
+    """[n, …] → [chunks, rows, …], padded with zeros, in the fewest chunks of equal size."""
+    n = leaf.shape[0]
+    n_chunks = math.ceil(n / chunk)
+    size = math.ceil(n / n_chunks)
+    padding = [(0, n_chunks * size - n)] + [(0, 0)] * (leaf.ndim - 1)
+    return jnp.pad(leaf, padding).reshape(n_chunks, size, *leaf.shape[1:])
+
+
+def _first(stacked: Any) -> Any:
+    return jax.tree.map(lambda leaf: leaf[0], stacked)

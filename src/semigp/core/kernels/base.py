@@ -1,0 +1,122 @@
+"""What a kernel is here: a covariance that knows its expectations under Gaussian inputs.
+
+Shapes: n rows, q inputs, m inducing points, g groups of outputs (each with its own 0/1 weight per row). A row is
+N(mean, variance) with `variance` (n, q) for independent entries or (n, q, q) for a full covariance; an entry with
+variance 0 is a Dirac and is treated as one, exactly.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float, PRNGKeyArray
+
+from ..types import Array
+
+if TYPE_CHECKING:
+    from .spectral import FeatureMap
+
+Mean = Float[Array, "n q"]
+Variance = Float[Array, "n q"] | Float[Array, "n q q"]
+Inducing = Float[Array, "m q"]
+Weights = Float[Array, "n g"]
+
+
+class Kernel(abc.ABC):
+    """Covariance function with exact expectations ψ0, ψ1, ψ2. All its parameters are positive."""
+
+    @abc.abstractmethod
+    def psi0(self, mean: Mean, variance: Variance) -> Float[Array, " n"]:
+        """E[k(x, x)]."""
+
+    @abc.abstractmethod
+    def psi1(self, mean: Mean, variance: Variance, inducing: Inducing) -> Float[Array, "n m"]:
+        """E[k(x, z)]."""
+
+    @abc.abstractmethod
+    def psi1_centred(self, mean: Mean, variance: Variance, inducing: Inducing) -> Float[Array, "n m q"]:
+        """E[(x - μ) k(x, z)], which is cov(x, k(x, z))."""
+
+    @abc.abstractmethod
+    def psi2_sums(self, inducing: Inducing, is_full: bool) -> tuple[Callable[..., Array], Callable[[Array], Array]]:
+        """Two functions: (mean, variance, weights) → sums over those rows, and total of such sums → Ψ2 [g, m, m].
+
+        What depends on the inducing points alone is done once, outside of the loop over chunks of rows. `is_full`
+        says whether variances will be full covariances.
+        """
+
+    def psi2(self, mean: Mean, variance: Variance, inducing: Inducing, weights: Weights) -> Float[Array, "g m m"]:
+        """Σ_n w_ng E[k(x_n, z) k(x_n, z')]."""
+        sums, finish = self.psi2_sums(inducing, variance.ndim == 3)
+        return finish(sums(mean, variance, weights))
+
+    @abc.abstractmethod
+    def psi2_rows(self, mean: Mean, variance: Variance, inducing: Inducing) -> Float[Array, "n m m"]:
+        """E[k(x_n, z) k(x_n, z')], row by row."""
+
+    @abc.abstractmethod
+    def feature_map(self, key: PRNGKeyArray, n_features: int, n_inputs: int) -> FeatureMap:
+        """Random features φ with E[φ(x)ᵀφ(x')] = k(x, x'), to draw whole functions from."""
+
+    @abc.abstractmethod
+    def check(self, n_inputs: int) -> None:
+        """Raise ValueError where the parameters are not positive or do not fit `n_inputs` columns."""
+
+    def nodes_per_pair(self, n_inputs: int) -> int:
+        """Numbers held for one row and one pair of inducing points: 1, or the quadrature nodes."""
+        return 1
+
+    def cross(self, inputs: Float[Array, "n q"], inducing: Inducing) -> Float[Array, "n m"]:
+        """k(x, z) at certain inputs: ψ1 of Diracs."""
+        return self.psi1(inputs, jnp.zeros_like(inputs), inducing)
+
+    def gram(self, inputs: Float[Array, "m q"]) -> Float[Array, "m m"]:
+        """k(z, z') among the points themselves."""
+        return self.cross(inputs, inputs)
+
+    def diag(self, inputs: Float[Array, "n q"]) -> Float[Array, " n"]:
+        """k(x, x) at certain inputs: ψ0 of Diracs."""
+        return self.psi0(inputs, jnp.zeros_like(inputs))
+
+    def __add__(self, other: Any) -> Kernel:
+        from .sums import Sum
+
+        return Sum.of(self, other)
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .separable import Product
+
+        return Product.of(self, other)
+
+
+def second_moment(mean: Mean, variance: Variance) -> Float[Array, "n q q"]:
+    """E[x xᵀ], row by row."""
+    spread = variance if variance.ndim == 3 else variance[:, :, None] * jnp.eye(mean.shape[1])
+    return mean[:, :, None] * mean[:, None, :] + spread
+
+
+def active_dims(dims: tuple[int, ...] | None, n_inputs: int) -> tuple[int, ...]:
+    """The columns a kernel acts on: all of them unless it says otherwise."""
+    return tuple(range(n_inputs)) if dims is None else dims
+
+
+def check_dims(kernel: str, dims: tuple[int, ...], n_inputs: int) -> None:
+    """Raise ValueError unless `dims` are distinct columns of an input with `n_inputs` of them."""
+    if any(not 0 <= d < n_inputs for d in dims) or len(set(dims)) < len(dims):
+        raise ValueError(f"{kernel}: dims {dims} must be distinct columns between 0 and {n_inputs - 1}.")
+
+
+def check_parameter(kernel: str, name: str, value: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless `value` is a positive number, or an array of `shape` of them. Traced values pass."""
+    if np.shape(value) not in ((), shape):
+        wanted = f"one number or an array of shape {shape}" if shape else "one number"
+        raise ValueError(f"{kernel}: {name} has shape {np.shape(value)}; give {wanted}.")
+    if isinstance(value, jax.core.Tracer):
+        return
+    if not np.all(np.isfinite(value)) or np.any(np.asarray(value) <= 0):
+        raise ValueError(f"{kernel}: {name} is {value}; it must be positive and finite.")

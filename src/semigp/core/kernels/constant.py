@@ -1,0 +1,79 @@
+"""Kernels that do not look at the inputs: a constant offset, and independent noise."""
+
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from ..pytrees import pytree
+from ..types import Array
+from .base import Kernel, check_parameter
+from .spectral import ConstantFeature
+
+
+@pytree
+class Bias(Kernel):
+    """v for every pair of inputs: an unknown constant is added to the function."""
+
+    variance: Float[Array, ""] | float = 1.0
+
+    def check(self, n_inputs):
+        check_parameter("Bias", "variance", self.variance, ())
+
+    def psi0(self, mean, variance):
+        return jnp.full(mean.shape[0], self.variance)
+
+    def psi1(self, mean, variance, inducing):
+        return jnp.full((mean.shape[0], inducing.shape[0]), self.variance)
+
+    def psi1_centred(self, mean, variance, inducing):
+        return jnp.zeros((mean.shape[0], *inducing.shape))
+
+    def psi2_sums(self, inducing, is_full):
+        shape = (1, inducing.shape[0], inducing.shape[0])
+        return (
+            lambda mean, variance, weights: jnp.sum(weights, axis=0),
+            lambda total: self.variance**2 * total[:, None, None] * jnp.ones(shape),
+        )
+
+    def psi2_rows(self, mean, variance, inducing):
+        m = inducing.shape[0]
+        return jnp.full((mean.shape[0], m, m), self.variance**2)
+
+    def feature_map(self, key, n_features, n_inputs):
+        return ConstantFeature(jnp.sqrt(jnp.asarray(self.variance)))
+
+
+@pytree
+class White(Kernel):
+    """v where x and z are the same point, else 0. A random input never coincides with an inducing point."""
+
+    variance: Float[Array, ""] | float = 1.0
+
+    def check(self, n_inputs):
+        check_parameter("White", "variance", self.variance, ())
+
+    def gram(self, inputs):
+        return self.variance * jnp.eye(inputs.shape[0])
+
+    def psi0(self, mean, variance):
+        return jnp.full(mean.shape[0], self.variance)
+
+    def psi1(self, mean, variance, inducing):
+        return jnp.zeros((mean.shape[0], inducing.shape[0]))
+
+    def psi1_centred(self, mean, variance, inducing):
+        return jnp.zeros((mean.shape[0], *inducing.shape))
+
+    def psi2_sums(self, inducing, is_full):
+        def nothing(mean, variance, weights):
+            return jnp.zeros((weights.shape[1], inducing.shape[0], inducing.shape[0]))
+
+        return nothing, lambda total: total
+
+    def psi2_rows(self, mean, variance, inducing):
+        return jnp.zeros((mean.shape[0], inducing.shape[0], inducing.shape[0]))
+
+    def feature_map(self, key, n_features, n_inputs):
+        raise ValueError(
+            "White has no smooth functions to draw: leave it out of the kernel and put its variance into "
+            "noise_variance when you need function samples."
+        )

@@ -1,0 +1,70 @@
+"""Random features: a draw of a whole function from the prior is a weighted sum of these."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from ..pytrees import pytree
+from ..types import Array
+
+
+class FeatureMap:
+    """φ: inputs (n, q) → features (n, f)."""
+
+    def __call__(self, inputs: Float[Array, "n q"]) -> Float[Array, "n f"]:
+        raise NotImplementedError
+
+
+@pytree
+class CosineFeatures(FeatureMap):
+    """√(2 v / f) cos(xω + b) Π x_d: v is the variance, ω from the spectral density, d the linear dimensions."""
+
+    variance: Float[Array, ""]
+    frequencies: Float[Array, "q f"]
+    phases: Float[Array, " f"]
+    is_linear: Float[Array, " q"]  # 1 where the kernel multiplies by x_d z_d
+
+    def __call__(self, inputs):
+        waves = jnp.cos(inputs @ self.frequencies + self.phases)
+        slope = jnp.prod(jnp.where(self.is_linear > 0, inputs, 1.0), axis=1)
+        return jnp.sqrt(2.0 * self.variance / len(self.phases)) * waves * slope[:, None]
+
+
+@pytree
+class LinearFeatures(FeatureMap):
+    """x √v: exact for the linear kernel."""
+
+    scales: Float[Array, " q"]
+
+    def __call__(self, inputs):
+        return inputs * self.scales
+
+
+@pytree
+class ConstantFeature(FeatureMap):
+    """√v: exact for the bias kernel."""
+
+    scale: Float[Array, ""]
+
+    def __call__(self, inputs):
+        return jnp.broadcast_to(self.scale, (len(inputs), 1))
+
+
+@pytree
+class JoinedFeatures(FeatureMap):
+    """Features of a sum of kernels: side by side."""
+
+    parts: tuple
+
+    def __call__(self, inputs):
+        return jnp.concatenate([part(inputs) for part in self.parts], axis=1)
+
+
+def gaussian_frequencies(key, shape):
+    """Spectral density of the unit RBF: standard normal."""
+    return jax.random.normal(key, shape, jnp.float64)
+
+
+def student_frequencies(degrees: float):
+    """Spectral density of the unit Matérn ν = degrees/2 in one dimension: Student's t."""
+    return lambda key, shape: jax.random.t(key, degrees, shape, jnp.float64)

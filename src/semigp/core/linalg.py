@@ -1,0 +1,36 @@
+"""Linear algebra that says what it did: a Cholesky factor that adapts its jitter."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from .types import Array
+
+_MAX_JITTER = 0.1
+
+
+def jittered_cholesky(
+    matrix: Float[Array, "m m"], jitter: Float[Array, ""]
+) -> tuple[Float[Array, "m m"], Float[Array, ""]]:
+    """L Lᵀ = matrix + jitter · (mean of its diagonal) · I, and the jitter that was needed.
+
+    Where the factorisation fails, the jitter grows tenfold until it succeeds; past 0.1 the factor is NaN, which
+    means that the matrix itself is not a covariance (or not finite). The search is a loop and so not to be
+    differentiated.
+    """
+    nugget = jnp.mean(jnp.diagonal(matrix)) * jnp.eye(len(matrix))
+
+    def grow(state):
+        amount = jnp.maximum(10.0 * state[0], 1e-12)
+        return amount, jnp.linalg.cholesky(matrix + amount * nugget)
+
+    def fails(state):
+        return ~jnp.all(jnp.isfinite(state[1])) & (state[0] < _MAX_JITTER)
+
+    needed, factor = jax.lax.while_loop(fails, grow, (jitter, jnp.linalg.cholesky(matrix + jitter * nugget)))
+    return factor, needed
+
+
+def solve_lower(factor: Float[Array, "m m"], right: Float[Array, "m ..."], transpose: bool = False) -> Array:
+    """L⁻¹ right, or L⁻ᵀ right."""
+    return jax.scipy.linalg.solve_triangular(factor, right, lower=True, trans=1 if transpose else 0)

@@ -1,0 +1,212 @@
+"""L-BFGS on unconstrained parameters, in stages, with a report that says why it stopped."""
+
+from __future__ import annotations
+
+import fnmatch
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.optimize
+
+from .model import Data, Model, objective
+from .precision import in_float64
+
+Status = Literal["converged", "iteration limit", "stalled", "interrupted", "failed"]
+
+_MESSAGES: dict[str, str] = {
+    "converged": "The bound stopped rising.",
+    "iteration limit": "The iteration limit was reached before the bound stopped rising; allow more iterations.",
+    "stalled": "The line search found no better point; the bound is flat or rough here. Check the scale of the data.",
+    "interrupted": "Stopped on request; the parameters are the best found so far.",
+    "failed": "The bound was not finite at the start; check the data and the starting values.",
+}
+
+# Paths of the parameters that set the signal-to-noise ratio.
+SIGNAL_AND_NOISE = ("noise_variance", "output_scale", "kernel*.variance", "kernel*.variances")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A number of iterations with some parameters held, by path (wildcards allowed), such as "kernel.variance"."""
+
+    name: str
+    max_iterations: int
+    hold: tuple[str, ...] = ()
+
+
+# Noise and signal variance stay fixed while q(X) and the lengthscales find their place: without that, the first steps
+# often explain everything as noise.
+DEFAULT_STAGES = (Stage("held signal-to-noise", 50, SIGNAL_AND_NOISE), Stage("all", 500))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a progress bar needs to know, after every iteration."""
+
+    stage: str
+    iteration: int
+    max_iterations: int
+    bound: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """How a fit went."""
+
+    status: Status
+    message: str
+    bound: float
+    trace: np.ndarray = field(repr=False)  # the bound after every iteration, all stages
+    evaluations: int
+    seconds: float
+    stages: tuple[tuple[str, Status, int], ...]  # name, status and iterations of each stage
+    restart_bounds: tuple[float, ...] = ()  # final bound of every restart, in order
+
+
+def unconstrain(model: Model) -> Model:
+    """Logarithms of the positive parameters."""
+    return _map_positive(jnp.log, model)
+
+
+def constrain(model: Model) -> Model:
+    """Back to natural units."""
+    return _map_positive(jnp.exp, model)
+
+
+def _map_positive(function, model: Model) -> Model:
+    names = ("kernel", "noise_variance", "output_scale", "variance")
+    return replace(model, **{name: jax.tree.map(function, getattr(model, name)) for name in names})
+
+
+@jax.jit
+def _loss_and_gradient(free: Model, data: Data):
+    return jax.value_and_grad(lambda f: -objective(constrain(f), data))(free)
+
+
+def fit(
+    model: Model,
+    data: Data,
+    stages: Sequence[Stage] = DEFAULT_STAGES,
+    tolerance: float = 1e-8,
+    callback: Callable[[Progress], bool | None] | None = None,
+) -> tuple[Model, FitReport]:
+    """Raise the bound by L-BFGS, stage by stage; `tolerance` is the relative gain at which it counts as converged.
+
+    `callback` is called after every iteration; returning True ends the fit with the best parameters so far, and so
+    does an interrupt from the keyboard.
+    """
+    with jax.enable_x64(True):
+        start = time.perf_counter()
+        free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
+        search = _Search(free, known, callback, start)
+        results: list[tuple[str, Status, int]] = []
+        for stage in stages:
+            before = len(search.trace)
+            status = search.run(stage, tolerance)
+            results.append((stage.name, status, len(search.trace) - before))
+            if status in ("interrupted", "failed"):
+                break
+        fitted = in_float64(constrain)(search.best())
+    status = results[-1][1]
+    return fitted, FitReport(
+        status, _MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
+        time.perf_counter() - start, tuple(results),
+    )  # fmt: skip
+
+
+def fit_restarts(
+    models: Sequence[Model],
+    data: Data,
+    stages: Sequence[Stage] = DEFAULT_STAGES,
+    tolerance: float = 1e-8,
+    callback: Callable[[Progress], bool | None] | None = None,
+) -> tuple[Model, FitReport]:
+    """Fit from several starting models and keep the one with the highest bound."""
+    fits = [fit(model, data, stages, tolerance, callback) for model in models]
+    bounds = tuple(report.bound for _, report in fits)
+    model, report = fits[int(np.argmax(np.where(np.isfinite(bounds), bounds, -np.inf)))]
+    return model, replace(report, restart_bounds=bounds)
+
+
+class _Interrupt(Exception):
+    """Ends SciPy's loop from inside."""
+
+
+class _Search:
+    """The state of one fit: a flat vector of all parameters, of which a stage moves some."""
+
+    def __init__(self, free: Model, data: Data, callback, start: float) -> None:
+        paths_and_leaves, self.structure = jax.tree_util.tree_flatten_with_path(free)
+        self.paths = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in paths_and_leaves]
+        self.shapes = [np.shape(leaf) for _, leaf in paths_and_leaves]
+        self.vector = np.concatenate([np.ravel(leaf) for _, leaf in paths_and_leaves])
+        self.data, self.callback, self.start = data, callback, start
+        self.best_vector, self.best_bound = self.vector.copy(), -np.inf
+        self.trace: list[float] = []
+        self.evaluations = 0
+
+    def run(self, stage: Stage, tolerance: float) -> Status:
+        """Move the parameters that the stage does not hold, until it ends."""
+        moves = self._is_moved(stage)
+        self.vector = self.best_vector.copy()
+        bound, _ = self._evaluate(self.vector)
+        if not np.isfinite(bound):
+            return "failed"
+        # What a line search meets outside of the region where the bound is finite: worse than anything so far.
+        wall = abs(bound) * 1e3 + 1e6
+        iterations = 0
+
+        def loss(moved):
+            self.vector[moves] = moved
+            value, gradient = self._evaluate(self.vector)
+            if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
+                return wall, np.zeros_like(moved)
+            return -value, gradient[moves]
+
+        def after_iteration(_):
+            nonlocal iterations
+            iterations += 1
+            self.trace.append(self.best_bound)
+            elapsed = time.perf_counter() - self.start
+            progress = Progress(stage.name, iterations, stage.max_iterations, self.best_bound, elapsed)
+            if self.callback is not None and self.callback(progress):
+                raise _Interrupt
+
+        try:
+            result = scipy.optimize.minimize(
+                loss, self.vector[moves], jac=True, method="L-BFGS-B", callback=after_iteration,
+                options={"maxiter": stage.max_iterations, "maxfun": 10 * stage.max_iterations, "ftol": tolerance,
+                         "gtol": 1e-6, "maxcor": 20},
+            )  # fmt: skip
+        except (_Interrupt, KeyboardInterrupt):
+            return "interrupted"
+        return {0: "converged", 1: "iteration limit"}.get(result.status, "stalled")  # type: ignore[return-value]
+
+    def best(self) -> Model:
+        """The best parameters so far, still unconstrained."""
+        return self._unflatten(self.best_vector)
+
+    def _is_moved(self, stage: Stage) -> np.ndarray:
+        held = [any(fnmatch.fnmatch(path, pattern) for pattern in stage.hold) for path in self.paths]
+        sizes = [int(np.prod(shape)) for shape in self.shapes]
+        return ~np.repeat(held, sizes)
+
+    def _evaluate(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        """Bound, and gradient of minus the bound."""
+        loss, gradient = _loss_and_gradient(self._unflatten(vector), self.data)
+        self.evaluations += 1
+        bound = -float(loss)
+        if bound > self.best_bound:
+            self.best_bound, self.best_vector = bound, vector.copy()
+        return bound, np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(gradient)])
+
+    def _unflatten(self, vector: np.ndarray) -> Model:
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        leaves = [part.reshape(shape) for part, shape in zip(np.split(vector, ends[:-1]), self.shapes, strict=True)]
+        return jax.tree.unflatten(self.structure, leaves)

@@ -1,0 +1,227 @@
+"""q(U) at its optimum and what it predicts, at certain and at uncertain inputs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from . import checks
+from .beliefs import InputBelief
+from .bound import Likelihood, make_blocks
+from .chunks import map_rows, rows_per_chunk
+from .factors import Factors, factorise, rotate
+from .functions import FunctionDraws, draw_functions
+from .kernels import Kernel
+from .precision import in_float64
+from .pytrees import pytree
+from .statistics import Block, collect
+from .types import Array
+
+
+@pytree
+class Posterior:
+    """q(U) of appendix A, from the factors L, Λ, U, a, with outputs in units of their scales.
+
+    q(u_d) = N(L U diag(β_d/(1+β_d λ)) a_d,  L U diag(1/(1+β_d λ)) Uᵀ Lᵀ).
+    """
+
+    kernel: Kernel
+    inducing_inputs: Float[Array, "m q"]
+    likelihood: Likelihood
+    factors: Factors
+
+    @property
+    def jitter(self) -> Float[Array, ""]:
+        """What was added to K_uu's diagonal, relative to its mean."""
+        return self.factors.jitter
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs, p."""
+        return self.factors.projected.shape[1]
+
+    @property
+    def shrinkage(self) -> Float[Array, "m p"]:
+        """1/(1 + β_d λ)."""
+        return self.factors.shrinkage(self.likelihood.precision)
+
+    @property
+    def coefficients(self) -> Float[Array, "m p"]:
+        """β_d/(1 + β_d λ) a_d, the mean of q(U) in the coordinates L U."""
+        return self.likelihood.precision * self.shrinkage * self.factors.projected
+
+    @property
+    def weights(self) -> Float[Array, "m p"]:
+        """s_d K_uu⁻¹ E[u_d]: the predictive mean is k(x, Z) times this."""
+        return self.likelihood.output_scale * rotate(self.factors.directions, self.coefficients, self.factors.group)
+
+    def predict(self, belief: InputBelief) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
+        """Exact mean and variance of the latent functions f_d(x) for every row of the belief."""
+        return self._for_rows(_moments, belief)
+
+    def covariance(self, belief: InputBelief) -> Float[Array, "k p p"]:
+        """Exact covariance of f(x) across outputs: outputs that share an uncertain input are correlated."""
+        return self._for_rows(_output_covariance, belief)
+
+    def input_output_covariance(self, belief: InputBelief) -> Float[Array, "k q p"]:
+        """E[x f] - E[x] E[f] for every row of the belief."""
+        return self._for_rows(_input_output_covariance, belief)
+
+    def inducing_distribution(self) -> tuple[Float[Array, "m p"], Float[Array, "p m m"]]:
+        """Mean and covariance of q(u_d) for every output, in the outputs' own units."""
+        return _inducing_distribution(self)
+
+    def sample_functions(self, key: Any, n_samples: int, n_features: int = 1000) -> FunctionDraws:
+        """Draw whole functions from the posterior, to be evaluated at any inputs, as often as needed."""
+        checks.check_count("n_samples", n_samples)
+        checks.check_count("n_features", n_features)
+        return _sample_functions(self, key, n_samples, n_features)
+
+    def _for_rows(self, quantity: Callable, belief: InputBelief) -> Any:
+        if belief.n_inputs != self.inducing_inputs.shape[1]:
+            raise ValueError(
+                f"The belief has {belief.n_inputs} inputs but the model has {self.inducing_inputs.shape[1]}."
+            )
+        rows, means, variances = zip(*belief.blocks(), strict=True)
+        blocks = [quantity(self, mean, variance) for mean, variance in zip(means, variances, strict=True)]
+        if len(blocks) == 1:
+            return blocks[0]
+        order = np.argsort(np.concatenate(rows))
+        with jax.enable_x64(True):
+            return jax.tree.map(lambda *parts: jnp.concatenate(parts)[order], *blocks)
+
+
+def _by_chunks(quantity: Callable) -> Callable:
+    """Run a per-row quantity of (posterior, mean, variance or None) chunk by chunk, compiled, in float64."""
+
+    @functools.partial(jax.jit, static_argnums=3)
+    def compiled(posterior, mean, variance, chunk):
+        if variance is None:
+            return map_rows(lambda rows: quantity(posterior, rows, None), mean, chunk)
+        return map_rows(lambda rows: quantity(posterior, *rows), (mean, variance), chunk)
+
+    @in_float64
+    def run(posterior: Posterior, mean: Any, variance: Any) -> Any:
+        m = posterior.inducing_inputs.shape[0]
+        per_row = m if variance is None else m * m * posterior.kernel.nodes_per_pair(mean.shape[1])
+        chunk = rows_per_chunk(mean.shape[0], per_row)
+        return compiled(posterior, mean, variance, chunk)
+
+    return run
+
+
+@_by_chunks
+def _moments(posterior: Posterior, mean, variance):
+    """E[f_d] = ψ1 α_d;  V[f_d] = s² (ψ0 - Σ_k V_kk βλ/(1+βλ)) + α_dᵀ (Ψ2 - ψ1ψ1ᵀ) α_d,  V = UᵀL⁻¹ Ψ2 L⁻ᵀU."""
+    weights = posterior.weights
+    if variance is None:
+        cross = posterior.kernel.cross(mean, posterior.inducing_inputs)
+        return cross @ weights, _conditional_variance(posterior, mean, None, cross)
+    psi1 = posterior.kernel.psi1(mean, variance, posterior.inducing_inputs)
+    psi2 = posterior.kernel.psi2_rows(mean, variance, posterior.inducing_inputs)
+    expected = psi1 @ weights
+    spread = jnp.sum((psi2 @ weights) * weights, axis=1) - expected**2
+    return expected, _conditional_variance(posterior, mean, variance, psi2) + jnp.maximum(spread, 0.0)
+
+
+def _conditional_variance(posterior: Posterior, mean, variance, moment):
+    """E_x[V[f_d | x]], from k(x, Z) [n, m] at certain inputs and from Ψ2 [n, m, m] at uncertain ones."""
+    if variance is None:
+        projected = jnp.einsum("nm,gmk->gnk", moment, posterior.factors.directions) ** 2
+        prior = posterior.kernel.diag(mean)
+    else:
+        directions = posterior.factors.directions[:, None]
+        projected = jnp.sum((moment @ directions) * directions, axis=2)
+        prior = posterior.kernel.psi0(mean, variance)
+    explained = 1.0 - posterior.shrinkage  # βλ/(1 + βλ)   [m, p]
+    if posterior.factors.directions.shape[0] == 1:
+        reduction = projected[0] @ explained
+    else:
+        reduction = jnp.einsum("dnk,kd->nd", projected[posterior.factors.group], explained)
+    return posterior.likelihood.output_scale**2 * jnp.maximum(prior[:, None] - reduction, 0.0)
+
+
+@_by_chunks
+def _output_covariance(posterior: Posterior, mean, variance):
+    """The conditional variances on the diagonal, and cov(E[f_d | x], E[f_e | x]) = α_dᵀ (Ψ2 - ψ1ψ1ᵀ) α_e everywhere."""
+    eye = jnp.eye(posterior.n_outputs)
+    if variance is None:
+        cross = posterior.kernel.cross(mean, posterior.inducing_inputs)
+        return _conditional_variance(posterior, mean, None, cross)[:, :, None] * eye
+    weights = posterior.weights
+    psi2 = posterior.kernel.psi2_rows(mean, variance, posterior.inducing_inputs)
+    expected = posterior.kernel.psi1(mean, variance, posterior.inducing_inputs) @ weights
+    spread = jnp.swapaxes(psi2 @ weights, 1, 2) @ weights - expected[:, :, None] * expected[:, None, :]
+    return _conditional_variance(posterior, mean, variance, psi2)[:, :, None] * eye + spread
+
+
+@_by_chunks
+def _input_output_covariance(posterior: Posterior, mean, variance):
+    """cov(x, f_d) = E[(x - μ) k(x, Z)] α_d."""
+    if variance is None:
+        return jnp.zeros((*mean.shape, posterior.n_outputs))
+    centred = posterior.kernel.psi1_centred(mean, variance, posterior.inducing_inputs)
+    return jnp.einsum("nmq,mp->nqp", centred, posterior.weights)
+
+
+@in_float64
+@jax.jit
+def _inducing_distribution(posterior: Posterior):
+    # L U = (K_uu + jitter) L⁻ᵀ U
+    axes = posterior.factors.cholesky @ posterior.factors.cholesky.T @ posterior.factors.directions  # [g, m, m]
+    scale = posterior.likelihood.output_scale
+    mean = scale * rotate(axes, posterior.coefficients, posterior.factors.group)
+    half = axes[posterior.factors.group] * jnp.sqrt(posterior.shrinkage.T)[:, None, :] * scale[:, None, None]
+    return mean, half @ jnp.swapaxes(half, 1, 2)
+
+
+def _sample_functions(posterior: Posterior, key, n_samples: int, n_features: int) -> FunctionDraws:
+    """Matheron's rule: a draw from the prior, plus k(·, Z) K_uu⁻¹ (u - the draw at Z) with u from q(U)."""
+
+    def corrections(key):
+        noise = jax.random.normal(key, posterior.coefficients.shape, jnp.float64)
+        columns = posterior.coefficients + jnp.sqrt(posterior.shrinkage) * noise
+        return rotate(posterior.factors.directions, columns, posterior.factors.group)  # K_uu⁻¹ u
+
+    with jax.enable_x64(True):
+        return draw_functions(
+            key, posterior.kernel, posterior.inducing_inputs, posterior.factors.cholesky, posterior.jitter,
+            posterior.likelihood.output_scale, corrections, n_samples, n_features,
+        )  # fmt: skip
+
+
+@jax.jit
+def posterior_from_blocks(
+    kernel: Kernel,
+    blocks: tuple[Block, ...],
+    inducing: Float[Array, "m q"],
+    noise_variance: Float[Array, ...],
+    output_scale: Float[Array, ...],
+    jitter: Float[Array, ""],
+) -> Posterior:
+    """The optimal q(U) given everything else."""
+    statistics = collect(kernel, inducing, blocks)
+    likelihood = Likelihood.of(noise_variance, output_scale, statistics.counts.shape[0])
+    statistics = statistics.in_units_of(likelihood.output_scale)
+    return Posterior(kernel, inducing, likelihood, factorise(kernel.gram(inducing), statistics, jitter))
+
+
+def fit_posterior(
+    kernel: Kernel,
+    belief: InputBelief,
+    inducing_inputs: Any,
+    targets: Any,
+    noise_variance: Any,
+    jitter: Any = 1e-6,
+    output_scale: Any = 1.0,
+) -> Posterior:
+    """The optimal q(U) (appendix A) for given parameters; the arguments are those of `collapsed_bound`."""
+    checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance)
+    blocks = make_blocks(belief, targets)
+    return in_float64(posterior_from_blocks)(kernel, blocks, inducing_inputs, noise_variance, output_scale, jitter)
