@@ -94,6 +94,7 @@ def collapsed_bound(
     output_scale : positive number, or (p,)
         Signal standard deviation per output, on top of the kernel's own variance.
     """
+    inducing_inputs, targets, noise_variance = checks.as_arrays(inducing_inputs, targets, noise_variance)
     checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance)
     return _bound_in_float64(
         kernel, make_blocks(belief, targets), inducing_inputs, noise_variance, output_scale, jitter

@@ -11,6 +11,16 @@ def is_traced(*values: Any) -> bool:
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
 
 
+def as_arrays(*values: Any) -> tuple[Any, ...]:
+    """Lists and numbers as NumPy arrays, real ones in float64; traced values stay."""
+    return tuple(value if is_traced(value) else _as_array(value) for value in values)
+
+
+def _as_array(value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    return array.astype(float) if array.dtype.kind in "iub" else array
+
+
 def check_matrix(name: str, value: Any, columns: int | None = None, columns_of: str = "", allow_nan: bool = False):
     """Raise ValueError unless `value` is a finite matrix (with `columns` columns, like `columns_of`)."""
     shape = np.shape(value)

@@ -93,8 +93,13 @@ class Posterior:
         if len(blocks) == 1:
             return blocks[0]
         order = np.argsort(np.concatenate(rows))
-        with jax.enable_x64(True):
-            return jax.tree.map(lambda *parts: jnp.concatenate(parts)[order], *blocks)
+        return _join(blocks, order)
+
+
+@in_float64
+def _join(blocks: list, order: np.ndarray) -> Any:
+    """The rows of all blocks, in the order they had."""
+    return jax.tree.map(lambda *parts: jnp.concatenate(parts)[order], *blocks)
 
 
 def _by_chunks(quantity: Callable) -> Callable:
@@ -222,6 +227,7 @@ def fit_posterior(
     output_scale: Any = 1.0,
 ) -> Posterior:
     """The optimal q(U) (appendix A) for given parameters; the arguments are those of `collapsed_bound`."""
+    inducing_inputs, targets, noise_variance = checks.as_arrays(inducing_inputs, targets, noise_variance)
     checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance)
     blocks = make_blocks(belief, targets)
     return in_float64(posterior_from_blocks)(kernel, blocks, inducing_inputs, noise_variance, output_scale, jitter)

@@ -40,8 +40,39 @@ def in_float64(function: F) -> F:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((args, kwargs)))
+        if is_traced and not jax.config.x64_enabled:
+            return _differentiable(function, args, kwargs)
         with jax.enable_x64(True):
             args, kwargs = jax.tree.map(as_float64, (args, kwargs))
             return jax.tree.map(as_numpy, function(*args, **kwargs))
 
     return wrapped  # type: ignore[return-value]
+
+
+def _differentiable(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """`function` traced in 64-bit mode inside a caller's 32-bit trace, its backward pass in 64-bit mode too."""
+    leaves, structure = jax.tree.flatten((args, kwargs))
+    is_real = [jnp.issubdtype(jnp.result_type(leaf), jnp.floating) for leaf in leaves]
+
+    def on_reals(*reals: Any) -> Any:
+        supply = iter(reals)
+        filled = [next(supply) if real else leaf for leaf, real in zip(leaves, is_real, strict=True)]
+        args, kwargs = jax.tree.unflatten(structure, jax.tree.map(as_float64, filled))
+        return function(*args, **kwargs)
+
+    @jax.custom_vjp
+    def call(*reals: Any) -> Any:
+        with jax.enable_x64(True):
+            return on_reals(*reals)
+
+    def forward(*reals: Any) -> Any:
+        with jax.enable_x64(True):
+            return jax.vjp(on_reals, *reals)
+
+    def backward(pull_back: Any, gradient: Any) -> Any:
+        with jax.enable_x64(True):
+            return pull_back(gradient)
+
+    call.defvjp(forward, backward)
+    return call(*(leaf for leaf, real in zip(leaves, is_real, strict=True) if real))

@@ -1,6 +1,7 @@
 """The linear kernel Σ_d v_d x_d z_d, whose expectations are moments of the rows."""
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Float
 
 from ..pytrees import pytree, static
@@ -15,6 +16,10 @@ class Linear(Kernel):
 
     variances: Float[Array, " q"] | float = 1.0
     dims: tuple[int, ...] | None = static(default=None)
+
+    def __post_init__(self):
+        if isinstance(self.variances, (list, tuple)):
+            object.__setattr__(self, "variances", np.asarray(self.variances, float))
 
     def scales(self, n_inputs: int) -> Float[Array, " q"]:
         """V for every input, 0 for those outside `dims`."""

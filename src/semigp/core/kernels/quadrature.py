@@ -25,7 +25,7 @@ class Factor:
     """A one-dimensional factor k(x, z) with a kink, at most, at z, and its reach: |x-z| where it has died out."""
 
     value: Callable[[Array, Array], Array]
-    reach: Array | float = math.inf
+    reach: Array | float = 1e30  # finite, for the sake of its gradient
 
 
 def expectation(

@@ -14,6 +14,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Float
 
 from ..pytrees import pytree, static
@@ -181,6 +182,10 @@ class _Stationary(Separable):
     lengthscale: Float[Array, " q"] | float = 1.0
     dims: tuple[int, ...] | None = static(default=None)
 
+    def __post_init__(self):
+        if isinstance(self.lengthscale, (list, tuple)):
+            object.__setattr__(self, "lengthscale", np.asarray(self.lengthscale, float))
+
     @property
     def amplitude(self):
         return jnp.asarray(self.variance)
@@ -330,7 +335,9 @@ def _as_separable(kernel: Kernel) -> Separable:
     if isinstance(kernel, _Stationary) and kernel.dims is not None:
         return kernel
     if isinstance(kernel, Linear) and kernel.dims is not None and len(kernel.dims) == 1:
-        return _LinearFactor(jnp.reshape(kernel.variances, ()), kernel.dims[0])
+        variance = kernel.variances
+        # not jnp: outside of the 64-bit context it would round
+        return _LinearFactor(variance if np.ndim(variance) == 0 else variance[0], kernel.dims[0])
     raise ValueError(
         f"Product: {kernel!r} cannot be a factor. Factors are RBF, Matern32 and Matern52 with dims=(...) given, and "
         "Linear with a single dim."
