@@ -186,3 +186,9 @@ def test_invariances(shift, scale, order):
     )  # fmt: skip
     # adding the shift loses |shift| · eps of the inputs
     np.testing.assert_allclose(moved, plain, rtol=1e-9 + 1e-13 * abs(shift))
+
+
+def test_a_bound_that_rounding_has_eaten_is_nan(problem):
+    belief, inducing, y = problem
+    assert np.isfinite(collapsed_bound(KERNEL, belief, inducing, y, 1e-9))
+    assert np.isnan(collapsed_bound(KERNEL, belief, inducing, y, 1e-18))

@@ -47,11 +47,10 @@ def bound_from_statistics(
     likelihood: Likelihood,
     jitter: Float[Array, ""],
 ) -> Float[Array, ""]:
-    """⟨F̂⟩ = Σ_d N_d/2 log(1/2πσ_d²) - β_d/2 (y_dᵀy_d + ψ0) + evidence, for Y in units of the output scales."""
+    """⟨F̂⟩ = -½ Σ_d N_d log(2π noise_d) + evidence, of Y in units of the output scales."""
     statistics, precision = statistics.in_units_of(likelihood.output_scale), likelihood.precision
-    constants = -0.5 * statistics.counts * jnp.log(2.0 * math.pi * likelihood.noise_variance)
-    quadratic = -0.5 * precision * (statistics.y_square + statistics.psi0[statistics.group])
-    return jnp.sum(constants + quadratic) + evidence(kernel.gram(inducing), statistics, precision, jitter)
+    constants = -0.5 * jnp.sum(statistics.counts * jnp.log(2.0 * math.pi * likelihood.noise_variance))
+    return constants + evidence(kernel.gram(inducing), statistics, precision, jitter)
 
 
 def make_blocks(belief: InputBelief, targets: Any) -> tuple[Block, ...]:
@@ -93,6 +92,10 @@ def collapsed_bound(
         Times the mean of K_uu's diagonal, added to that diagonal; more where the factorisation needs it.
     output_scale : positive number, or (p,)
         Signal standard deviation per output, on top of the kernel's own variance.
+
+    Returns
+    -------
+    The bound; NaN where the noise or the jitter is too small for float64 to tell it.
     """
     inducing_inputs, targets, noise_variance = checks.as_arrays(inducing_inputs, targets, noise_variance)
     checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance)

@@ -1,0 +1,92 @@
+"""The objective of a data set with holes. Oracles: the public bound and KL, which have oracles of their own."""
+
+import numpy as np
+import pytest
+
+from semigp.core import RBF, GaussianPrior, InputBelief, collapsed_bound, error_bar_prior, kl_divergence
+from semigp.core.model import LogNormal, describe, input_belief, objective, posterior, start
+from semigp.core.precision import in_float64
+
+value = in_float64(objective)
+KERNEL = RBF(1.3, np.array([0.8, 1.5]))
+
+
+@pytest.fixture
+def rows(random):
+    inputs, targets = random.normal(size=(15, 2)), random.normal(size=(15, 3))
+    holes = inputs.copy()
+    holes[random.random(inputs.shape) < 0.3] = np.nan
+    return inputs, holes, targets
+
+
+def test_objective_is_bound_minus_kl(rows):
+    _, holes, targets = rows
+    data = describe(holes, targets)
+    model = start(data, KERNEL, np.eye(2), 0.1, variance=0.3)
+    missing = np.isnan(holes)
+    belief = InputBelief(np.where(missing, 0.0, holes), np.where(missing, 0.3, 0.0))
+    expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(belief)
+    np.testing.assert_allclose(value(model, data), expected, rtol=1e-12)
+    np.testing.assert_array_equal(input_belief(model, data).mean, belief.mean[missing.any(axis=1)])
+
+
+def test_nothing_missing_is_sparse_gp_regression(rows):
+    inputs, _, targets = rows
+    data = describe(inputs, targets)
+    model = start(data, KERNEL, np.eye(2), 0.1)
+    expected = collapsed_bound(KERNEL, InputBelief.observed(inputs), np.eye(2), targets, 0.1)
+    np.testing.assert_allclose(value(model, data), expected, rtol=1e-12)
+
+
+def test_everything_missing_is_a_bayesian_gplvm(rows):
+    inputs, _, targets = rows
+    data = describe(np.full_like(inputs, np.nan), targets)
+    assert data.observed is None
+    model = start(data, KERNEL, np.eye(2), 0.1, variance=0.7)
+    belief = InputBelief(np.zeros_like(inputs), np.full_like(inputs, 0.7))
+    expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(belief)
+    np.testing.assert_allclose(value(model, data), expected, rtol=1e-12)
+
+
+def test_correlated_prior_starts_at_the_conditional_mean(rows):
+    _, holes, targets = rows
+    prior = GaussianPrior(np.array([0.5, -0.2]), np.array([[1.0, 0.8], [0.8, 1.0]]))
+    data = describe(holes, targets, prior=prior)
+    belief = input_belief(start(data, KERNEL, np.eye(2), 0.1, variance=0.36), data)
+    row = np.isnan(holes[np.isnan(holes).any(axis=1)])
+    first_only = belief.mean[row[:, 0] & ~row[:, 1]]
+    np.testing.assert_allclose(first_only[:, 0], 0.5 + 0.8 * (first_only[:, 1] + 0.2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("constrain_means", [False, True])
+def test_error_bars(rows, constrain_means):
+    """Figure 1: a prior around the observation with q free, or q's mean pinned at it."""
+    inputs, _, targets = rows
+    error = np.zeros_like(inputs)
+    error[3:7, 0] = 0.5
+    data = describe(inputs, targets, error, error_bar_prior(inputs, error), constrain_means)
+    model = start(data, KERNEL, np.eye(2), 0.1, variance=0.2)
+    assert data.values.shape == (4, 2)
+    np.testing.assert_array_equal(data.mean_is_free, ~constrain_means & (error[3:7] > 0))
+    belief = InputBelief(inputs, np.where(error > 0, 0.2, 0.0))
+    expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(
+        belief, error_bar_prior(inputs, error)
+    )
+    np.testing.assert_allclose(value(model, data), expected, rtol=1e-12)
+
+
+def test_hyperpriors_are_added(rows):
+    inputs, _, targets = rows
+    plain = describe(inputs, targets)
+    with_prior = describe(inputs, targets, hyperpriors={"lengthscale": LogNormal(1.0, 0.5)})
+    model = start(plain, KERNEL, np.eye(2), 0.1)
+    expected = -0.5 * np.sum((np.log([0.8, 1.5]) / 0.5) ** 2)
+    np.testing.assert_allclose(value(model, with_prior) - value(model, plain), expected, rtol=1e-9)
+
+
+def test_posterior_of_a_model(rows):
+    inputs, _, targets = rows
+    data = describe(inputs, targets)
+    fitted = posterior(start(data, KERNEL, np.eye(2), 0.1), data)
+    mean, variance = fitted.predict(InputBelief.observed(inputs))
+    assert mean.shape == variance.shape == targets.shape
