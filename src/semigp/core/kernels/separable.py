@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import abc
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -335,7 +336,7 @@ def _as_separable(kernel: Kernel) -> Separable:
     if isinstance(kernel, _Stationary) and kernel.dims is not None:
         return kernel
     if isinstance(kernel, Linear) and kernel.dims is not None and len(kernel.dims) == 1:
-        variance = kernel.variances
+        variance: Any = kernel.variances
         # not jnp: outside of the 64-bit context it would round
         return _LinearFactor(variance if np.ndim(variance) == 0 else variance[0], kernel.dims[0])
     raise ValueError(
