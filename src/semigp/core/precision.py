@@ -41,7 +41,7 @@ def in_float64(function: F) -> F:
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         is_traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((args, kwargs)))
-        if is_traced and not jax.config.jax_enable_x64:
+        if is_traced and not jax.config.jax_enable_x64:  # type: ignore[attr-defined]
             return _differentiable(function, args, kwargs)
         with jax.enable_x64(True):
             args, kwargs = jax.tree.map(as_float64, (args, kwargs))
