@@ -9,11 +9,11 @@ import jax.numpy as jnp
 
 from .types import Array
 
-# Numbers held at once per chunk. Four MiB of doubles stay in a CPU's cache; a GPU wants enough to fill it.
-_CHUNK_SIZE = {"cpu": 2**19}
+# Numbers held at once per chunk. Eight MiB of doubles stay in a CPU's cache; a GPU wants enough to fill it.
+_CHUNK_SIZE = {"cpu": 2**20}
 _CHUNK_SIZE_ACCELERATOR = 2**27
 # Up to so many chunks' worth, holding on to everything is cheaper than computing it again for the gradient.
-_CHUNKS_KEPT = 8
+_CHUNKS_KEPT = 4
 
 
 def rows_per_chunk(n_rows: int, numbers_per_row: int) -> int:

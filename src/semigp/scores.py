@@ -1,0 +1,43 @@
+"""How good a Gaussian prediction is. All take (truth, mean, std) of one shape; NaN in the truth is left out."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import erf
+
+
+def mean_squared_error(truth: np.ndarray, mean: np.ndarray, std: np.ndarray | None = None) -> float:
+    """E[(y - m)²]."""
+    return float(np.nanmean((truth - mean) ** 2))
+
+
+def mean_absolute_error(truth: np.ndarray, mean: np.ndarray, std: np.ndarray | None = None) -> float:
+    """E|y - m|."""
+    return float(np.nanmean(np.abs(truth - mean)))
+
+
+def negative_log_density(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
+    """-E[log N(y | m, s²)], per value."""
+    return float(np.nanmean(0.5 * np.log(2.0 * np.pi * std**2) + 0.5 * ((truth - mean) / std) ** 2))
+
+
+def crps(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
+    """Continuous ranked probability score of a Gaussian: s [z (2Φ(z) - 1) + 2φ(z) - 1/√π], z = (y - m)/s."""
+    z = (truth - mean) / std
+    density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
+    return float(np.nanmean(std * (z * erf(z / np.sqrt(2.0)) + 2.0 * density - 1.0 / np.sqrt(np.pi))))
+
+
+def coverage(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
+    """Share of truths inside the central 95 % interval."""
+    seen = ~np.isnan(truth)
+    return float(np.mean(np.abs(truth - mean)[seen] <= 1.959963984540054 * std[seen]))
+
+
+ALL = {
+    "MSE": mean_squared_error,
+    "MAE": mean_absolute_error,
+    "NLPD": negative_log_density,
+    "CRPS": crps,
+    "coverage": coverage,
+}

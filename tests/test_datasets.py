@@ -1,0 +1,79 @@
+"""Data sets. Oracles: the shapes and facts in the data's README, and the generators' own equations."""
+
+import numpy as np
+import pytest
+
+from semigp import datasets
+
+
+@pytest.fixture
+def data_folder(shared, monkeypatch):
+    monkeypatch.setenv("SEMIGP_DATA", str(shared / "data"))
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_mocap():
+    features, sequence = datasets.load_mocap()
+    assert features.shape == (2613, 59)
+    assert len(np.unique(sequence)) == 31
+    assert np.all(features.std(axis=0) > 0)  # no column is constant
+    assert np.abs(features[:, :50]).max() <= np.pi / 2
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_oil():
+    values, label = datasets.load_oil()
+    assert values.shape == (1000, 12)
+    assert set(label) == {0, 1, 2}
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_usps():
+    images, digit = datasets.load_usps((0, 1))
+    assert images.shape == (2200, 256)
+    assert images.min() == 0
+    assert images.max() == 1
+    # a one is a vertical stroke: the middle columns are bright, rows alike
+    one = images[digit == 1].mean(axis=0).reshape(16, 16)
+    assert one[:, 6:10].mean() > 3 * one[:, [0, 1, 14, 15]].mean()
+    assert one.mean(axis=1).std() < one.mean(axis=0).std()
+
+
+def test_damaged_and_absent_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEMIGP_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="3Class.mat is not there"):
+        datasets.load_oil()
+    (tmp_path / "oil").mkdir()
+    (tmp_path / "oil" / "3Class.mat").write_bytes(b"something else")
+    with pytest.raises(ValueError, match="its sha256 differs. Download it again"):
+        datasets.load_oil()
+
+
+def test_mackey_glass():
+    """Oracle: MATLAB's mgdata.dat, first values after the start (t = 0, 1, 2 and 118, the usual first input)."""
+    series = datasets.make_mackey_glass(1201)
+    assert len(series) == 1201
+    # before the delay is over nothing drives the series: ζ = 1.2 exp(-0.1 t)
+    np.testing.assert_allclose(series[:17], 1.2 * np.exp(-0.1 * np.arange(17)), rtol=1e-6)
+    assert 0.2 < series[100:].min() < series[100:].max() < 1.4
+
+
+def test_semi_described_covariances():
+    """Oracle: the stated covariances; with 4000 columns the standard error of each entry is below √2/√4000."""
+    inputs, outputs = datasets.make_semi_described(n_rows=12, n_inputs=4000, random_state=0)
+    times = np.linspace(0, 6 * np.pi, 12)
+    expected = np.exp(-0.1 * (times[:, None] - times) ** 2)
+    np.testing.assert_allclose(inputs @ inputs.T / 4000, expected, atol=5 * np.sqrt(2 / 4000))
+    assert outputs.shape == (12, 5)
+    again, _ = datasets.make_semi_described(n_rows=12, n_inputs=4000, random_state=0)
+    np.testing.assert_array_equal(inputs, again)
+
+
+def test_masks():
+    assert datasets.mask_at_random((40, 5), 0.25, 0).sum() == 50
+    columns = datasets.mask_columns((10_000, 2), np.array([0.1, 0.6]), 0).mean(axis=0)
+    np.testing.assert_allclose(columns, [0.1, 0.6], atol=5 * 0.5 / 100)
+    blocks = datasets.mask_blocks((200, 3), 0.3, 20, 0)
+    assert 0.3 <= blocks.mean() < 0.34
+    runs = np.diff(np.flatnonzero(np.diff(np.r_[False, blocks[:, 0], False])))[::2]
+    assert runs.min() >= 20
