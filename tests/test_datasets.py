@@ -41,11 +41,11 @@ def test_usps():
 
 def test_damaged_and_absent_files(tmp_path, monkeypatch):
     monkeypatch.setenv("SEMIGP_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="3Class.mat is not there"):
+    with pytest.raises(FileNotFoundError, match=r"3Class\.mat is not there"):
         datasets.load_oil()
     (tmp_path / "oil").mkdir()
     (tmp_path / "oil" / "3Class.mat").write_bytes(b"something else")
-    with pytest.raises(ValueError, match="its sha256 differs. Download it again"):
+    with pytest.raises(ValueError, match=r"its sha256 differs\. Download it again"):
         datasets.load_oil()
 
 

@@ -58,6 +58,21 @@ def test_correlated_prior_starts_at_the_conditional_mean(rows):
     np.testing.assert_allclose(first_only[:, 0], 0.5 + 0.8 * (first_only[:, 1] + 0.2), rtol=1e-12)
 
 
+def test_filling_up_changes_nothing(random):
+    """35 observed rows become 40, 17 others 24. Oracle: the public bound, which fills nothing up."""
+    inputs, targets = random.normal(size=(52, 2)), random.normal(size=(52, 3))
+    inputs[:17, 0] = np.nan
+    targets[random.random(targets.shape) < 0.1] = np.nan
+    data = describe(inputs, targets)
+    model = start(data, KERNEL, np.eye(2), 0.1, variance=0.3)
+    assert (len(data.observed.mean), len(data.values)) == (40, 24)
+    belief = InputBelief(np.nan_to_num(inputs), np.where(np.isnan(inputs), 0.3, 0.0))
+    expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(belief)
+    np.testing.assert_allclose(value(model, data), expected, rtol=1e-12)
+    np.testing.assert_array_equal(input_belief(model, data).mean, belief.mean[:17])
+    np.testing.assert_array_equal(data.rows, [*range(17), *[-1] * 7])
+
+
 @pytest.mark.parametrize("constrain_means", [False, True])
 def test_error_bars(rows, constrain_means):
     """Figure 1: a prior around the observation with q free, or q's mean pinned at it."""
@@ -66,8 +81,11 @@ def test_error_bars(rows, constrain_means):
     error[3:7, 0] = 0.5
     data = describe(inputs, targets, error, error_bar_prior(inputs, error), constrain_means)
     model = start(data, KERNEL, np.eye(2), 0.1, variance=0.2)
-    assert data.values.shape == (4, 2)
-    np.testing.assert_array_equal(data.mean_is_free, ~constrain_means & (error[3:7] > 0))
+    assert data.values.shape == (8, 2)
+    if not constrain_means:
+        default = describe(inputs, targets, error).prior
+        np.testing.assert_array_equal(default.precision, data.prior.precision)
+    np.testing.assert_array_equal(data.mean_is_free[:4], ~constrain_means & (error[3:7] > 0))
     belief = InputBelief(inputs, np.where(error > 0, 0.2, 0.0))
     expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(
         belief, error_bar_prior(inputs, error)

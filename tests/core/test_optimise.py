@@ -44,7 +44,7 @@ def test_finds_the_exact_gp_optimum(random):
     best = scipy.optimize.minimize(loss, np.log([1.0, 1.0, 0.1]), method="Nelder-Mead", options=options)
     data = describe(x, y, jitter=1e-9)
     model = start(data, RBF(1.0, np.ones(1)), x, 0.1)
-    fitted, report = fit(model, data, [Stage("all", 500, ("inducing_inputs", "output_scale"))], tolerance=1e-12)
+    fitted, report = fit(model, data, [Stage("all", 500, ("inducing_inputs", "output_scale"))], tolerance=1e-9)
     assert report.status == "converged"
     np.testing.assert_allclose(report.bound, -best.fun, rtol=1e-5)
     found = [fitted.kernel.variance, fitted.kernel.lengthscale[0], fitted.noise_variance]
@@ -154,13 +154,13 @@ def test_unconstrained_parameters_are_logarithms():
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), constrain(free), model)
 
 
-def test_one_compilation_for_one_shape():
-    """Another data set of the same shape, with other holes in as many rows, compiles nothing."""
+def test_one_compilation_for_nearly_one_shape():
+    """Other data with holes in other rows, a few more of them, compile nothing: filled up to 32 and 16 rows."""
 
     def with_holes(seed):
         x, _, y = rows(40, seed)
-        random = np.random.default_rng(seed)
-        x[random.permutation(40)[:12], random.integers(0, 2, 12)] = np.nan
+        random, n_holes = np.random.default_rng(seed), 12 + 3 * seed
+        x[random.permutation(40)[:n_holes], random.integers(0, 2, n_holes)] = np.nan
         data = describe(x, y)
         return start(data, RBF(1.0, np.ones(2)), np.eye(2), 0.1), data
 

@@ -32,7 +32,7 @@ class Targets:
         patterns, group = np.unique(seen, axis=1, return_inverse=True)
         return cls(np.where(seen, values, 0.0), patterns.astype(float), group.reshape(p).astype(np.int32))
 
-    def take(self, rows: np.ndarray) -> Targets:
+    def take(self, rows: Any) -> Targets:
         """The targets of some rows."""
         return Targets(self.values[rows], self.weights[rows], self.group)
 
