@@ -165,7 +165,22 @@ def test_only_exact_expectations_are_offered():
         RBF(1.0, 1.0) * Linear(1.0, dims=(0,))
     with pytest.raises(ValueError, match="full input covariance needs a kernel that is Gaussian"):
         Matern32(1.0, L).psi1(MEAN[:1], np.eye(2)[None], INDUCING)
-    with pytest.raises(TypeError, match="3 cannot be added to a kernel"):
+    with pytest.raises(TypeError, match="3 cannot be part of a sum"):
         RBF(1.0, 1.0) + 3
     with pytest.raises(ValueError, match="White has no smooth functions to draw"):
         (RBF(1.0, 1.0) + White(1.0)).feature_map(jax.random.key(0), 10, 2)
+
+
+def test_gram_is_exact_at_any_scale():
+    """Points a lengthscale apart, ten billion lengthscales from the next pair."""
+    points = np.array([[0.0], [1.0], [1e10]])
+    expected = np.array([[1.0, np.exp(-0.5), 0.0], [np.exp(-0.5), 1.0, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(RBF(1.0, 1.0).gram(points), expected, rtol=1e-15)
+
+
+def test_dims_and_sums_as_people_write_them():
+    assert RBF(1.0, 1.0, dims=1).dims == (1,)
+    assert RBF(1.0, 1.0, dims=[0, 1]).dims == (0, 1)
+    np.testing.assert_array_equal(
+        sum([RBF(1.0, 1.0), Bias(1.0)]).gram(INDUCING), (RBF(1.0, 1.0) + Bias(1.0)).gram(INDUCING)
+    )

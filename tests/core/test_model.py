@@ -1,9 +1,19 @@
 """The objective of a data set with holes. Oracles: the public bound and KL, which have oracles of their own."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from semigp.core import RBF, GaussianPrior, InputBelief, collapsed_bound, error_bar_prior, kl_divergence
+from semigp.core import (
+    RBF,
+    GaussianPrior,
+    InputBelief,
+    StandardPrior,
+    collapsed_bound,
+    error_bar_prior,
+    kl_divergence,
+)
 from semigp.core.model import LogNormal, describe, input_belief, objective, posterior, start
 from semigp.core.precision import in_float64
 
@@ -79,27 +89,63 @@ def test_error_bars(rows, constrain_means):
     inputs, _, targets = rows
     error = np.zeros_like(inputs)
     error[3:7, 0] = 0.5
-    data = describe(inputs, targets, error, error_bar_prior(inputs, error), constrain_means)
+    data = describe(inputs, targets, error, constrain_means=constrain_means)
     model = start(data, KERNEL, np.eye(2), 0.1, variance=0.2)
     assert data.values.shape == (8, 2)
-    if not constrain_means:
-        default = describe(inputs, targets, error).prior
-        np.testing.assert_array_equal(default.precision, data.prior.precision)
     np.testing.assert_array_equal(data.mean_is_free[:4], ~constrain_means & (error[3:7] > 0))
     belief = InputBelief(inputs, np.where(error > 0, 0.2, 0.0))
-    expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(
-        belief, error_bar_prior(inputs, error)
-    )
+    prior = None if constrain_means else error_bar_prior(inputs, error)
+    expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(belief, prior)
     np.testing.assert_allclose(value(model, data), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("correlated", [False, True])
+def test_error_bars_times_a_given_prior(correlated):
+    """Oracle: the textbook product of Gaussians. Row 0 has two bars; row 1 a bar and a known entry; row 2 nothing."""
+    inputs, error = (
+        np.array([[1.0, 2.0], [0.5, -1.0], [np.nan, np.nan]]),
+        np.array([[0.5, 0.3], [0.2, 0.0], [0.0, 0.0]]),
+    )
+    mean = np.array([0.2, -0.4]) if correlated else np.zeros(2)
+    covariance = np.array([[1.0, 0.6], [0.6, 2.0]]) if correlated else np.eye(2)
+    prior = GaussianPrior(mean, covariance) if correlated else StandardPrior()
+    data = describe(inputs, np.zeros((3, 1)), error, prior)
+    precision = np.linalg.inv(covariance)
+    total = precision + np.diag(error[0] ** -2.0)
+    expected = np.linalg.solve(total, precision @ mean + inputs[0] / error[0] ** 2)
+    np.testing.assert_allclose(data.prior.mean[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(data.prior.log_precision[0], np.linalg.slogdet(total)[1], rtol=1e-12)
+    # given the known second entry
+    slope = covariance[0, 1] / covariance[1, 1]
+    conditional = mean[0] + slope * (-1.0 - mean[1])
+    weight, bar = 1 / (covariance[0, 0] - slope * covariance[0, 1]), 0.2**-2.0
+    np.testing.assert_allclose(data.prior.mean[1, 0], (weight * conditional + bar * 0.5) / (weight + bar), rtol=1e-12)
+    np.testing.assert_allclose(data.prior.mean[2], mean, rtol=1e-12)
+
+
+def test_an_uncertainty_that_underflows_is_no_gain(rows):
+    """KL is infinite where q collapses to a point; it must not drop out of the objective."""
+    inputs, _, targets = rows
+    data = describe(np.full_like(inputs, np.nan), targets)
+    model = start(data, KERNEL, np.eye(2), 0.1)
+    collapsed = dataclasses.replace(model, variance=np.zeros_like(model.variance))
+    assert value(collapsed, data) == -np.inf
 
 
 def test_hyperpriors_are_added(rows):
     inputs, _, targets = rows
     plain = describe(inputs, targets)
-    with_prior = describe(inputs, targets, hyperpriors={"lengthscale": LogNormal(1.0, 0.5)})
+    with_prior = describe(inputs, targets, hyperpriors={"kernel.lengthscale": LogNormal(1.0, 0.5)})
     model = start(plain, KERNEL, np.eye(2), 0.1)
     expected = -0.5 * np.sum((np.log([0.8, 1.5]) / 0.5) ** 2)
     np.testing.assert_allclose(value(model, with_prior) - value(model, plain), expected, rtol=1e-9)
+    both = describe(inputs, targets, hyperpriors={"*variance": LogNormal(1.0)})
+    expected = -0.5 * (np.log(1.3) ** 2 + np.log(0.1) ** 2)  # kernel and noise, nothing of q(X)
+    np.testing.assert_allclose(value(model, both) - value(model, plain), expected, rtol=1e-9)
+    with pytest.raises(
+        ValueError, match=r"hyperprior on 'lengthscales' matches no parameter; there are kernel\.variance, kernel\.l"
+    ):
+        value(model, describe(inputs, targets, hyperpriors={"lengthscales": LogNormal(1.0)}))
 
 
 def test_posterior_of_a_model(rows):

@@ -187,3 +187,33 @@ def test_fitted_bound_is_the_public_bound():
     )  # fmt: skip
     # exp(log θ) is not quite θ, and K_uu's condition of 1e6 amplifies what is left
     np.testing.assert_allclose(report.bound, bound, rtol=1e-7)
+
+
+def test_stages_are_checked():
+    model, data = problem()
+    for stages, sentence in [
+        ([], "stages is empty"),
+        ([Stage("x", 0)], "max_iterations of stage 'x' is 0; it must be a whole number, 1 or more"),
+        ([Stage("x", 1, ("noise",))], "Stage 'x' holds 'noise', which is none of kernel.variance, kernel.lengthscale"),
+        ([Stage("x", 1, ("*",))], "Stage 'x' holds everything"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            fit(model, data, stages)
+    with pytest.raises(ValueError, match="models is empty"):
+        fit_restarts([], data)
+
+
+def test_an_interrupt_ends_all_restarts():
+    model, data = problem()
+    _, report = fit_restarts([model] * 3, data, callback=lambda progress: True)
+    assert report.status == "interrupted"
+    assert len(report.restart_bounds) == 1
+
+
+def test_a_fit_that_finds_only_noise_says_so(random):
+    data = describe(random.normal(size=(40, 1)), random.normal(size=(40, 2)))
+    model = start(data, RBF(0.01, np.ones(1)), np.zeros((1, 1)), np.ones(2))
+    _, report = fit(model, data, [Stage("noise", 3, SIGNAL_AND_NOISE)])
+    np.testing.assert_allclose(report.signal_to_noise, [0.01, 0.01], rtol=1e-12)
+    assert "Nearly everything is explained as noise" in report.message
+    assert "noise" not in fit(*problem(), [Stage("all", 2)])[1].message

@@ -47,3 +47,17 @@ def test_integers_and_lists_are_welcome():
         np.zeros((1, 2)), np.array([[1.0], [2.0]]), 1.0,
     )  # fmt: skip
     assert bound == same
+
+
+def test_concrete_arguments_keep_their_digits_in_a_float32_trace(random):
+    """Only the jitter is traced, and 2^-20 has no digits to lose: the bound is the exact one, rounded to float32."""
+    arguments = problem(random)
+    traced = jax.jit(lambda jitter: collapsed_bound(*arguments, jitter))(jnp.float32(2.0**-20))
+    assert traced == np.float32(collapsed_bound(*arguments, 2.0**-20))
+
+
+def test_arithmetic_on_results_in_a_float32_trace_warns_of_nothing(random):
+    kernel, belief, inducing, y, noise = problem(random)
+    value, gradient = jax.value_and_grad(lambda s: 2.0 * collapsed_bound(kernel, belief, inducing, y, s) - 1.0)(noise)
+    assert np.isfinite(value)
+    assert np.isfinite(gradient)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from . import checks
-from .types import Array
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class RowSplit:
 
 @jax.tree_util.register_pytree_with_keys_class
 class InputBelief:
-    """q(X) = Π_n N(x_n | mean_n, variance_n), equation (9) of the paper with exact Diracs.
+    """q(X) = Π_n N(x_n | mean_n, variance_n), eq:posteriorSemiSupervised of the paper with exact Diracs.
 
     Parameters
     ----------
@@ -40,7 +38,8 @@ class InputBelief:
         The observed value, or the mean of the belief.
     variance : (n, q), or (n, q, q) for rows whose entries are correlated
         0 means observed exactly. Rows with nothing but zeros are split off here, once: they cost a plain kernel
-        product. Traced arrays work too (inside jit or grad); then no row is split off.
+        product. Traced arrays work too (inside jit or grad); then no row is split off. A belief that is itself an
+        argument of a transformed function keeps its split: observed rows stay observed.
     """
 
     mean: Any
@@ -53,8 +52,12 @@ class InputBelief:
         if isinstance(mean, jax.core.Tracer) or isinstance(variance, jax.core.Tracer):
             checks.check_belief_shapes(mean, variance)
             return
-        self.mean, self.variance = np.asarray(mean, float), np.asarray(variance, float)
+        checks.check_numbers("mean", mean)
+        checks.check_numbers("variance", variance)
+        # Copies that nobody can change: the split below must stay true.
+        self.mean, self.variance = np.array(mean, float), np.array(variance, float)
         checks.check_belief(self.mean, self.variance)
+        self.mean.flags.writeable = self.variance.flags.writeable = False
         is_observed = ~np.any(self.variance != 0, axis=tuple(range(1, self.variance.ndim)))
         self.split = RowSplit(is_observed.tobytes())
 
@@ -105,8 +108,3 @@ class InputBelief:
         belief.mean, belief.variance = leaves
         belief.split = split
         return belief
-
-
-def diagonal(variance: Array) -> Array:
-    """The variances of the entries, for either form of `variance`."""
-    return jnp.diagonal(variance, axis1=1, axis2=2) if variance.ndim == 3 else variance

@@ -1,4 +1,4 @@
-"""The collapsed variational bound, equation (13) and appendix A of the paper."""
+"""The collapsed variational bound, eq:boundFinal and appendix A of the paper."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def collapsed_bound(
     jitter: Any = 1e-6,
     output_scale: Any = 1.0,
 ) -> Float[Array, ""]:
-    """⟨F̂⟩ of equation (13): the bound on ⟨log p(Y|X)⟩ with q(U) at its optimum, without KL(q(X) ‖ p(X)).
+    """⟨F̂⟩ of eq:boundFinal: the bound on ⟨log p(Y|X)⟩ with q(U) at its optimum, without KL(q(X) ‖ p(X)).
 
     Parameters
     ----------
@@ -97,8 +97,10 @@ def collapsed_bound(
     -------
     The bound; NaN where the noise or the jitter is too small for float64 to tell it.
     """
-    inducing_inputs, targets, noise_variance = checks.as_arrays(inducing_inputs, targets, noise_variance)
-    checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance)
+    inducing_inputs, targets, noise_variance, output_scale = checks.as_arrays(
+        inducing_inputs, targets, noise_variance, output_scale
+    )
+    checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance, output_scale, jitter)
     return _bound_in_float64(
         kernel, make_blocks(belief, targets), inducing_inputs, noise_variance, output_scale, jitter
     )

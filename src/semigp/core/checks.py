@@ -34,16 +34,23 @@ def check_matrix(name: str, value: Any, columns: int | None = None, columns_of: 
     check_finite(name, value, allow_nan)
 
 
+def check_numbers(name: str, value: Any) -> None:
+    """Raise ValueError unless `value` holds real numbers."""
+    dtype = np.asarray(value).dtype
+    if dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers but has dtype {dtype}. Convert it to float first.")
+
+
 def check_finite(name: str, value: Any, allow_nan: bool = False) -> None:
     """Raise ValueError where an entry is infinite, or NaN unless allowed, naming the first one."""
     if is_traced(value):
         return
-    value = np.asarray(value)
-    if value.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must hold real numbers but has dtype {value.dtype}. Convert it to float first.")
-    kinds = [("infinite", np.isinf(value), "Mark missing values with NaN and remove infinities.")]
+    check_numbers(name, value)
+    value = np.asarray(value, float)
+    advice = "Mark missing values with NaN." if allow_nan else "All values must be finite here."
+    kinds = [("infinite", np.isinf(value), advice)]
     if not allow_nan:
-        kinds.append(("NaN", np.isnan(value), "No value may be missing here: give a mean and a variance instead."))
+        kinds.append(("NaN", np.isnan(value), "No value may be missing here."))
     for kind, wrong, advice in kinds:
         if wrong.any():
             values = "value" if wrong.sum() == 1 else "values"
@@ -100,20 +107,48 @@ def check_belief(mean: np.ndarray, variance: np.ndarray) -> None:
         )
 
 
-def check_model(kernel: Any, belief: Any, inducing: Any, targets: Any, noise_variance: Any) -> None:
-    """Raise ValueError unless kernel, inputs, inducing inputs, targets and noise fit together."""
+def check_error_bars(error: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless `error` is finite, not negative, and has the shape of the inputs."""
+    if np.shape(error) != shape:
+        raise ValueError(f"error has shape {np.shape(error)} but the inputs have shape {shape}; 0 marks exact entries.")
+    check_finite("error", error)
+    check_nonnegative("error", error, "Error bars are standard deviations; use 0 for exact entries.")
+
+
+def check_positive(name: str, value: Any, n_outputs: int) -> None:
+    """Raise ValueError unless `value` is a positive number, or one for each output."""
+    if np.shape(value) not in ((), (n_outputs,)):
+        shape = np.shape(value)
+        raise ValueError(f"{name} has shape {shape}: give one number, or one for each of {n_outputs} outputs.")
+    check_finite(name, value)
+    if not is_traced(value) and np.any(np.asarray(value) <= 0):
+        raise ValueError(f"{name} is {value}; it must be positive.")
+
+
+def check_jitter(jitter: Any) -> None:
+    """Raise ValueError unless `jitter` is a single number, 0 or more."""
+    if np.shape(jitter) != ():
+        raise ValueError(f"jitter has shape {np.shape(jitter)}: give one number.")
+    check_finite("jitter", jitter)
+    check_nonnegative("jitter", jitter, "It is added to a diagonal; 1e-6 suits most data.")
+
+
+def check_model(
+    kernel: Any, belief: Any, inducing: Any, targets: Any, noise_variance: Any, output_scale: Any, jitter: Any
+) -> None:
+    """Raise unless kernel, inputs, inducing inputs, targets and noise fit together."""
+    if not hasattr(kernel, "psi2_sums") or isinstance(kernel, type):
+        raise TypeError(f"kernel is {kernel!r}; give a kernel such as RBF(variance=1.0, lengthscale=1.0).")
+    if not hasattr(belief, "blocks"):
+        raise TypeError(f"The inputs must be an InputBelief, not {type(belief).__name__}: InputBelief.observed(X).")
     check_matrix("inducing_inputs", inducing, belief.n_inputs, "the belief's mean")
     check_matrix("targets", targets, allow_nan=True)
     n, p = np.shape(targets)
     if n != belief.n_rows:
         raise ValueError(f"targets has {n} rows but the belief has {belief.n_rows}.")
-    if np.shape(noise_variance) not in ((), (1,), (p,)):
-        raise ValueError(
-            f"noise_variance has shape {np.shape(noise_variance)}: give one number, or one for each of {p} outputs."
-        )
-    check_finite("noise_variance", noise_variance)
-    if not is_traced(noise_variance) and np.any(np.asarray(noise_variance) <= 0):
-        raise ValueError(f"noise_variance is {noise_variance}; it must be positive.")
+    check_positive("noise_variance", noise_variance, p)
+    check_positive("output_scale", output_scale, p)
+    check_jitter(jitter)
     kernel.check(belief.n_inputs)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from .linalg import jittered_cholesky, solve_lower
 from .pytrees import pytree
@@ -58,6 +58,22 @@ def rotate(matrices: Float[Array, "g m m"], columns: Float[Array, "m p"], group:
     return jnp.einsum("dij,jd->id", matrices[group], columns)
 
 
+def _differences(factors: Factors, statistics: Statistics, precision: Float[Array, " p"]):
+    """β (yᵀy - β aᵀ (I + βΛ)⁻¹ a) and β (ψ0 - tr C): what is left of y, and what the inducing points cannot explain."""
+    fit = jnp.sum(precision * factors.projected**2 * factors.shrinkage(precision), axis=0)
+    explained = jnp.sum(factors.eigenvalues, axis=1)
+    slack = (statistics.psi0 - explained)[factors.group]
+    return precision * (statistics.y_square - fit), precision * slack
+
+
+def is_resolved(factors: Factors, statistics: Statistics, precision: Float[Array, " p"]) -> Bool[Array, ""]:
+    """Whether rounding is small: in exact arithmetic both differences are positive. Their terms are β yᵀy and β ψ0."""
+    residual, slack = _differences(factors, statistics, precision)
+    terms = precision * (statistics.y_square + statistics.psi0[factors.group])
+    rounding = jnp.finfo(terms.dtype).eps * jnp.sum(terms)
+    return rounding + jnp.sum(jnp.maximum(-residual, 0.0) + jnp.maximum(-slack, 0.0)) < _MAX_ERROR
+
+
 @jax.custom_vjp
 def evidence(
     gram: Float[Array, "m m"], statistics: Statistics, precision: Float[Array, " p"], jitter: Float[Array, ""]
@@ -73,15 +89,9 @@ def evidence(
 def _evidence_forward(gram, statistics, precision, jitter):
     factors = factorise(gram, statistics, jitter)
     scaled = precision * factors.eigenvalues[factors.group].T  # β_d λ   [m, p]
-    fit = jnp.sum(precision * factors.projected**2 / (1.0 + scaled), axis=0)
-    psi0 = statistics.psi0[factors.group]
-    # Both differences are positive, but for rounding: what is left of y, and what the inducing points cannot explain.
-    residual = precision * (statistics.y_square - fit)
-    slack = precision * psi0 - jnp.sum(scaled, axis=0)
+    residual, slack = _differences(factors, statistics, precision)
     value = -0.5 * jnp.sum(residual + slack + jnp.sum(jnp.log1p(scaled), axis=0))
-    rounding = jnp.finfo(value.dtype).eps * jnp.sum(precision * (statistics.y_square + psi0))
-    violation = jnp.sum(jnp.maximum(-residual, 0.0) + jnp.maximum(-slack, 0.0))
-    value = jnp.where(rounding + violation < _MAX_ERROR, value, jnp.nan)
+    value = jnp.where(is_resolved(factors, statistics, precision), value, jnp.nan)
     return value, (factors, precision, jnp.mean(jnp.diagonal(gram)), statistics)
 
 

@@ -8,13 +8,17 @@ covariance over draws carry no bias from the number of features.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Float
 
+from . import checks
+from .chunks import map_rows, rows_per_chunk
 from .kernels import Kernel
 from .kernels.spectral import FeatureMap
 from .precision import in_float64
@@ -39,22 +43,29 @@ class FunctionDraws:
 
     def __call__(self, inputs: Any) -> Float[Array, "s n p"]:
         """All draws at the same inputs (n, q)."""
-        return _all_at(self, inputs)
+        checks.check_matrix("inputs", inputs, self.inducing_inputs.shape[1], "the model")
+        chunk = rows_per_chunk(np.shape(inputs)[0], self.feature_weights.shape[0] * self.feature_weights.shape[1])
+        return in_float64(functools.partial(_all_at, chunk))(self, *checks.as_arrays(inputs))
 
     def each(self, inputs: Any) -> Float[Array, "s p"]:
         """Every draw at an input of its own (s, q)."""
-        return _each_at(self, inputs)
+        checks.check_matrix("inputs", inputs, self.inducing_inputs.shape[1], "the model")
+        if np.shape(inputs)[0] != self.n_samples:
+            raise ValueError(f"inputs has {np.shape(inputs)[0]} rows; each of {self.n_samples} draws needs one.")
+        return _each_at(self, *checks.as_arrays(inputs))
 
 
 def _evaluate(kernel, inducing, features, feature_weights, inducing_weights, inputs):
     return features(inputs) @ feature_weights + kernel.cross(inputs, inducing) @ inducing_weights
 
 
-@in_float64
-@jax.jit
-def _all_at(draws: FunctionDraws, inputs):
-    one = lambda f, a, b: _evaluate(draws.kernel, draws.inducing_inputs, f, a, b, inputs)  # noqa: E731
-    return jax.vmap(one)(draws.features, draws.feature_weights, draws.inducing_weights)
+@functools.partial(jax.jit, static_argnums=0)
+def _all_at(chunk: int, draws: FunctionDraws, inputs):
+    def rows(block):
+        one = lambda f, a, b: _evaluate(draws.kernel, draws.inducing_inputs, f, a, b, block)  # noqa: E731
+        return jax.vmap(one, out_axes=1)(draws.features, draws.feature_weights, draws.inducing_weights)  # [rows, s, p]
+
+    return jnp.swapaxes(map_rows(rows, inputs, chunk), 0, 1)
 
 
 @in_float64
@@ -89,5 +100,5 @@ def draw_functions(
         correction = corrections(key_inducing) - jax.scipy.linalg.cho_solve((cholesky, True), values)
         return features, weights * output_scale, correction * output_scale
 
-    features, feature_weights, inducing_weights = jax.jit(jax.vmap(one))(jax.random.split(key, n_samples))
+    features, feature_weights, inducing_weights = jax.vmap(one)(jax.random.split(key, n_samples))
     return FunctionDraws(kernel, inducing, features, feature_weights, inducing_weights)

@@ -6,8 +6,10 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Bool, Float
 
+from . import checks
 from .precision import in_float64
 from .priors import GaussianPrior
 from .types import Array
@@ -16,38 +18,42 @@ from .types import Array
 def fit_joint_gaussian(
     values: Float[Array, "n d"], shrinkage: float = 0.05, max_iterations: int = 200, tolerance: float = 1e-4
 ) -> GaussianPrior:
-    """N(m, Σ) of rows in which NaN marks what is missing (at random), with Σ pulled towards the columns' variances.
+    """N(m, Σ) of rows in which NaN marks what is missing, at random.
 
-    `shrinkage` times the variance of each column is added to the diagonal in every step, so that Σ is a covariance
-    even where columns outnumber rows.
+    In every step the correlations are multiplied by 1 - `shrinkage`, so that Σ is a covariance even where columns
+    outnumber rows. A column of which nothing is known gets mean 0 and variance 1.
     """
-    return _fit(values, shrinkage, max_iterations, tolerance)
+    checks.check_matrix("values", values, allow_nan=True)
+    checks.check_count("max_iterations", max_iterations)
+    return in_float64(functools.partial(_fit, max_iterations))(np.asarray(values, float), shrinkage, tolerance)
 
 
-@in_float64
-@functools.partial(jax.jit, static_argnames="max_iterations")
-def _fit(values, shrinkage, max_iterations, tolerance):
+@functools.partial(jax.jit, static_argnums=0)
+def _fit(max_iterations, values, shrinkage, tolerance):
     unknown = jnp.isnan(values)
     known = jnp.where(unknown, 0.0, values)
     counts = jnp.maximum(jnp.sum(~unknown, axis=0), 1)
     mean = jnp.sum(known, axis=0) / counts
-    variance = jnp.sum(jnp.where(unknown, 0.0, (values - mean) ** 2), axis=0) / counts
-    nugget = jnp.diag(shrinkage * jnp.where(variance > 0, variance, 1.0))
+    variance = jnp.sum(jnp.where(unknown, 0.0, (known - mean) ** 2), axis=0) / counts
+    # A constant column keeps a little variance, so that it can be conditioned on.
+    floor = 1e-6 * jnp.where(variance > 0, variance, 1.0)
+    variance = jnp.where(jnp.all(unknown, axis=0), 1.0, jnp.maximum(variance, floor))
 
     def step(state):
         iteration, mean, covariance, _ = state
         filled, spread = conditional_moments(GaussianPrior(mean, covariance), known, unknown)
         new_mean = jnp.mean(filled, axis=0)
         centred = filled - new_mean
-        new = (centred.T @ centred + jnp.sum(spread, axis=0)) / len(values) + nugget
+        moment = (centred.T @ centred + jnp.sum(spread, axis=0)) / len(values)
+        diagonal = jnp.diag(jnp.maximum(jnp.diagonal(moment), floor))
+        new = (1.0 - shrinkage) * (moment - jnp.diag(jnp.diagonal(moment))) + diagonal
         scale = jnp.sqrt(jnp.diagonal(new))
         return iteration + 1, new_mean, new, jnp.max(jnp.abs(new - covariance) / jnp.outer(scale, scale))
 
     def unfinished(state):
         return (state[0] < max_iterations) & (state[3] > tolerance)
 
-    start = (0, mean, jnp.diag(variance) + nugget, jnp.inf)
-    _, mean, covariance, _ = jax.lax.while_loop(unfinished, step, start)
+    _, mean, covariance, _ = jax.lax.while_loop(unfinished, step, (0, mean, jnp.diag(variance), jnp.inf))
     return GaussianPrior(mean, covariance)
 
 

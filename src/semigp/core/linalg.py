@@ -31,6 +31,11 @@ def jittered_cholesky(
     return factor, needed
 
 
+def diagonal(variance: Array) -> Array:
+    """The variances of the entries of each row, whether `variance` is (n, q) or a full covariance (n, q, q)."""
+    return jnp.diagonal(variance, axis1=1, axis2=2) if variance.ndim == 3 else variance
+
+
 def solve_lower(factor: Float[Array, "m m"], right: Float[Array, "m ..."], transpose: bool = False) -> Array:
     """L⁻¹ right, or L⁻ᵀ right."""
     return jax.scipy.linalg.solve_triangular(factor, right, lower=True, trans=1 if transpose else 0)

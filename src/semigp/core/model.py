@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,9 @@ from . import checks
 from .beliefs import InputBelief
 from .bound import Likelihood, bound_from_statistics
 from .kernels import Kernel
-from .posterior import Posterior, posterior_from_blocks
+from .posterior import Posterior, posterior_from_blocks, resolved_posterior
 from .precision import in_float64
-from .priors import InputPrior, RowPrior, error_bar_prior, kl_to_rows
+from .priors import InputPrior, RowPrior, StandardPrior, error_bar_prior, kl_to_rows
 from .pytrees import pytree
 from .statistics import Block, collect
 from .targets import Targets
@@ -62,7 +63,7 @@ class Data:
     rows: Int[Array, " u"]  # which rows of the data set those are; -1 for rows that only fill up
 
     def blocks(self, model: Model) -> tuple[Block, ...]:
-        """q(X | Z) of equation (9): observed rows as they are, the others with the model's belief about them."""
+        """q(X | Z), eq:posteriorSemiSupervised: observed rows as they are, the others as the model believes them."""
         blocks = () if self.observed is None else (self.observed,)
         if not self.values.shape[0]:
             return blocks
@@ -94,36 +95,56 @@ def describe(
     error : (n, q), optional
         Error bars (standard deviations) on the inputs; 0 = exact.
     prior : InputPrior, optional
-        Of the unknown entries. By default N(0, 1) where missing, and centred on the observation where there is an
-        error bar: figure 1(a) of the paper.
+        Of the unknown entries. By default N(0, 1) where missing, and N(z, error²) where there is an error bar around
+        an observation z: figure 1(a) of the paper. A prior that is given is multiplied by the error bars' N(z, error²).
     constrain_means : bool
-        The variational constraint, figure 1(b): where there is an error bar, q's mean stays at the observation.
-    hyperpriors : {name: LogNormal}, optional
-        For parameters by name: "lengthscale", "noise_variance", …
+        The variational constraint, figure 1(b): where there is an error bar, q's mean stays at the observation; the
+        prior is N(0, I) by default and does not see the error bars.
+    hyperpriors : {path: LogNormal}, optional
+        For parameters by path, wildcards allowed: "kernel.lengthscale", "kernel*.variance", "noise_variance", …
     """
     checks.check_matrix("inputs", inputs, allow_nan=True)
     checks.check_matrix("targets", targets, allow_nan=True)
     inputs, targets = np.asarray(inputs, float), np.asarray(targets, float)
     if len(inputs) != len(targets):
         raise ValueError(f"inputs has {len(inputs)} rows but targets has {len(targets)}.")
-    if error is None:
-        error = np.zeros(inputs.shape)
-    checks.check_matrix("error", error, inputs.shape[1], "inputs")
-    checks.check_nonnegative("error", error, "Error bars are standard deviations; use 0 for exact entries.")
-    prior = error_bar_prior(inputs, error) if prior is None else prior
-    prior.check(*inputs.shape)
+    error = np.zeros(inputs.shape) if error is None else np.asarray(error)
+    checks.check_error_bars(error, inputs.shape)
+    checks.check_jitter(jitter)
     missing = np.isnan(inputs)
-    unknown = missing | (np.asarray(error) > 0)
+    unknown = missing | (error > 0)
     rows = unknown.any(axis=1)
     sorted_targets, values = Targets.of(targets), np.where(missing, 0.0, inputs)
     free = missing if constrain_means else unknown
-    row_prior = in_float64(lambda p: p.for_rows(jnp.asarray(values), jnp.asarray(unknown)))(prior)
+    row_prior = _row_prior(prior, inputs, values, unknown, error, constrain_means)
     certain, uncertain = (_fill_up(np.flatnonzero(which)) for which in (~rows, rows))
     observed = None if rows.all() else Block(certain(values), None, certain(sorted_targets))
     return Data(
         observed, uncertain(values), uncertain(unknown), uncertain(free), uncertain(sorted_targets),
         uncertain(row_prior), hyperpriors or {}, np.asarray(jitter, float), uncertain(np.arange(1, len(rows) + 1)) - 1,
     )  # fmt: skip
+
+
+def _row_prior(
+    prior: InputPrior | None,
+    inputs: np.ndarray,
+    values: np.ndarray,
+    unknown: np.ndarray,
+    error: np.ndarray,
+    constrain_means: bool,
+) -> RowPrior:
+    """p(x) of the unknown entries of every row, error bars included unless the constraint takes care of them."""
+    if prior is None:
+        prior = StandardPrior() if constrain_means else error_bar_prior(inputs, error)
+        constrain_means = True  # the error bars are in it already
+    prior.check(*inputs.shape)
+
+    @in_float64
+    def build(prior, inputs, values, error):
+        rows = prior.for_rows(values, jnp.asarray(unknown))
+        return rows if constrain_means else rows.with_error_bars(inputs, error)
+
+    return build(prior, inputs, values, error)
 
 
 def _fill_up(rows: np.ndarray) -> Callable[[Any], Any]:
@@ -154,8 +175,12 @@ def start(
     variance: float = 0.5,
 ) -> Model:
     """A model to begin with: q(x) at the prior's mean, or at the observation where there is one, with `variance`."""
-    n_inputs = data.values.shape[1]
+    n_inputs, n_outputs = data.values.shape[1], data.targets.values.shape[1]
+    inducing_inputs, noise_variance, output_scale = checks.as_arrays(inducing_inputs, noise_variance, output_scale)
     checks.check_matrix("inducing_inputs", inducing_inputs, n_inputs, "inputs")
+    checks.check_positive("noise_variance", noise_variance, n_outputs)
+    checks.check_positive("output_scale", output_scale, n_outputs)
+    checks.check_positive("variance", variance, 1)
     kernel.check(n_inputs)
     mean = np.where(data.mean_is_free, data.prior.mean, data.values)
     model = Model(kernel, inducing_inputs, noise_variance, output_scale, mean, np.full(mean.shape, variance))
@@ -163,22 +188,31 @@ def start(
 
 
 def objective(model: Model, data: Data) -> Float[Array, ""]:
-    """F₂ of equation (14), plus the hyperpriors: ⟨F̂⟩ - KL(q(X|Z) ‖ p(X)) + log p(θ)."""
+    """F₂ of eq:boundFinalFinal, plus the hyperpriors: ⟨F̂⟩ - KL(q(X|Z) ‖ p(X)) + log p(θ)."""
     statistics = collect(model.kernel, model.inducing_inputs, data.blocks(model))
     likelihood = Likelihood.of(model.noise_variance, model.output_scale, statistics.counts.shape[0])
     value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, data.jitter)
     if data.values.shape[0]:
-        value = value - kl_to_rows(*data.belief(model), data.prior)
+        value = value - kl_to_rows(*data.belief(model), data.prior, data.unknown)
     return value + _log_hyperprior(model, data.hyperpriors)
 
 
 def _log_hyperprior(model: Model, hyperpriors: dict[str, LogNormal]) -> Float[Array, ""]:
     total = jnp.zeros(())
-    for path, leaf in jax.tree_util.tree_leaves_with_path(model):
-        name = jax.tree_util.keystr(path[-1:], simple=True)
-        if name in hyperpriors:
-            total = total + hyperpriors[name].log_density(leaf)
+    for pattern, prior in hyperpriors.items():
+        matches = [leaf for path, leaf in hyperparameters(model) if fnmatch.fnmatch(path, pattern)]
+        if not matches:
+            known = ", ".join(path for path, _ in hyperparameters(model))
+            raise ValueError(f"The hyperprior on {pattern!r} matches no parameter; there are {known}.")
+        total = total + sum(prior.log_density(leaf) for leaf in matches)
     return total
+
+
+def hyperparameters(model: Model) -> list[tuple[str, Array]]:
+    """Path and value of every parameter of kernel and likelihood: the positive ones, not those of q(X)."""
+    own = {"kernel": model.kernel, "noise_variance": model.noise_variance, "output_scale": model.output_scale}
+    leaves = jax.tree_util.tree_leaves_with_path(own)
+    return [(jax.tree_util.keystr(path, simple=True, separator="."), leaf) for path, leaf in leaves]
 
 
 def input_belief(model: Model, data: Data) -> InputBelief:
@@ -191,7 +225,7 @@ def input_belief(model: Model, data: Data) -> InputBelief:
 
 def posterior(model: Model, data: Data) -> Posterior:
     """q(U) of a fitted model."""
-    return _posterior(model, data)
+    return resolved_posterior(*_posterior(model, data))
 
 
 @in_float64

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.optimize
 
+from .checks import check_count
 from .model import Data, Model, objective
 from .precision import in_float64
 
@@ -24,9 +25,13 @@ _MESSAGES: dict[str, str] = {
     "iteration limit": "The iteration limit was reached before the bound stopped rising; allow more iterations.",
     "stalled": "The line search found no better point; the bound is flat or rough here. Check the scale of the data.",
     "interrupted": "Stopped on request; the parameters are the best found so far.",
-    "failed": "The bound is not a number at the start: jitter or noise variance are too small for float64 (a jitter of "
-    "1e-6 always does), or the starting values are not finite.",
+    "failed": "The bound is not a number at the start: jitter or noise variance are too small for float64 (1e-6 suits "
+    "most data), or the starting values are not finite.",
 }
+
+# Below this ratio of variances, in every output, a fit has found nothing but noise.
+_LOW_SIGNAL = 0.1
+_ALL_NOISE = " Nearly everything is explained as noise: start with less noise, or hold signal and noise for longer."
 
 # Paths of the parameters that set the signal-to-noise ratio.
 SIGNAL_AND_NOISE = ("noise_variance", "output_scale", "kernel*.variance", "kernel*.variances")
@@ -68,6 +73,7 @@ class FitReport:
     evaluations: int
     seconds: float
     stages: tuple[tuple[str, Status, int], ...]  # name, status and iterations of each stage
+    signal_to_noise: np.ndarray  # signal variance over noise variance, per output
     restart_bounds: tuple[float, ...] = ()  # final bound of every restart, in order
 
 
@@ -104,6 +110,7 @@ def fit(
     `callback` is called after every iteration; returning True ends the fit with the best parameters so far, and so
     does an interrupt from the keyboard.
     """
+    _check_stages(model, stages)
     with jax.enable_x64(True):
         start = time.perf_counter()
         free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
@@ -116,11 +123,38 @@ def fit(
             if status in ("interrupted", "failed"):
                 break
         fitted = in_float64(constrain)(search.best())
-    status = results[-1][1]
+    status, ratio = results[-1][1], np.atleast_1d(_signal_to_noise(fitted))
+    message = _MESSAGES[status] + (_ALL_NOISE if np.all(ratio < _LOW_SIGNAL) else "")
     return fitted, FitReport(
-        status, _MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
-        time.perf_counter() - start, tuple(results),
+        status, message, search.best_bound, np.array(search.trace), search.evaluations, time.perf_counter() - start,
+        tuple(results), ratio,
     )  # fmt: skip
+
+
+@in_float64
+def _signal_to_noise(model: Model):
+    signal = jnp.mean(model.kernel.diag(model.inducing_inputs)) * model.output_scale**2
+    return signal / model.noise_variance
+
+
+def _check_stages(model: Model, stages: Sequence[Stage]) -> None:
+    """Raise ValueError where there is nothing to do, or a stage holds what is not there."""
+    paths = parameter_paths(model)
+    if not stages:
+        raise ValueError("stages is empty; give at least one Stage.")
+    for stage in stages:
+        check_count(f"max_iterations of stage {stage.name!r}", stage.max_iterations)
+        for pattern in set(stage.hold) - set(SIGNAL_AND_NOISE):  # those are a menu for any kernel
+            if not any(fnmatch.fnmatch(path, pattern) for path in paths):
+                raise ValueError(f"Stage {stage.name!r} holds {pattern!r}, which is none of {', '.join(paths)}.")
+        if all(any(fnmatch.fnmatch(path, pattern) for pattern in stage.hold) for path in paths):
+            raise ValueError(f"Stage {stage.name!r} holds everything; nothing is left to fit.")
+
+
+def parameter_paths(model: Model) -> list[str]:
+    """Where each parameter of a model is, such as "kernel.lengthscale"."""
+    leaves = jax.tree_util.tree_leaves_with_path(model)
+    return [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
 
 
 def fit_restarts(
@@ -131,7 +165,13 @@ def fit_restarts(
     callback: Callable[[Progress], bool | None] | None = None,
 ) -> tuple[Model, FitReport]:
     """Fit from several starting models and keep the one with the highest bound."""
-    fits = [fit(model, data, stages, tolerance, callback) for model in models]
+    if not models:
+        raise ValueError("models is empty; give at least one starting model.")
+    fits: list[tuple[Model, FitReport]] = []
+    for model in models:
+        fits.append(fit(model, data, stages, tolerance, callback))
+        if fits[-1][1].status == "interrupted":
+            break
     bounds = tuple(report.bound for _, report in fits)
     model, report = fits[int(np.argmax(np.where(np.isfinite(bounds), bounds, -np.inf)))]
     return model, replace(report, restart_bounds=bounds)
@@ -145,10 +185,10 @@ class _Search:
     """The state of one fit: a flat vector of all parameters, of which a stage moves some."""
 
     def __init__(self, free: Model, data: Data, callback, start: float) -> None:
-        paths_and_leaves, self.structure = jax.tree_util.tree_flatten_with_path(free)
-        self.paths = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in paths_and_leaves]
-        self.shapes = [np.shape(leaf) for _, leaf in paths_and_leaves]
-        self.vector = np.concatenate([np.ravel(leaf) for _, leaf in paths_and_leaves])
+        leaves, self.structure = jax.tree.flatten(free)
+        self.paths = parameter_paths(free)
+        self.shapes = [np.shape(leaf) for leaf in leaves]
+        self.vector = np.concatenate([np.ravel(leaf) for leaf in leaves])
         self.data, self.callback, self.start = data, callback, start
         self.best_vector, self.best_bound = self.vector.copy(), -np.inf
         self.trace: list[float] = []

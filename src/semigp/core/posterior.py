@@ -9,16 +9,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from . import checks
 from .beliefs import InputBelief
 from .bound import Likelihood, make_blocks
 from .chunks import map_rows, rows_per_chunk
-from .factors import Factors, factorise, rotate
+from .factors import Factors, factorise, is_resolved, rotate
 from .functions import FunctionDraws, draw_functions
 from .kernels import Kernel
-from .precision import in_float64
+from .precision import as_float64, in_float64
 from .pytrees import pytree
 from .statistics import Block, collect
 from .types import Array
@@ -81,7 +81,8 @@ class Posterior:
         """Draw whole functions from the posterior, to be evaluated at any inputs, as often as needed."""
         checks.check_count("n_samples", n_samples)
         checks.check_count("n_features", n_features)
-        return _sample_functions(self, key, n_samples, n_features)
+        with jax.enable_x64(True):
+            return _sample_functions(jax.tree.map(as_float64, self), key, int(n_samples), int(n_features))
 
     def _for_rows(self, quantity: Callable, belief: InputBelief) -> Any:
         if belief.n_inputs != self.inducing_inputs.shape[1]:
@@ -114,7 +115,8 @@ def _by_chunks(quantity: Callable) -> Callable:
     @in_float64
     def run(posterior: Posterior, mean: Any, variance: Any) -> Any:
         m = posterior.inducing_inputs.shape[0]
-        per_row = m if variance is None else m * m * posterior.kernel.nodes_per_pair(mean.shape[1])
+        per_group = m if variance is None else m * m * posterior.kernel.nodes_per_pair(mean.shape[1])
+        per_row = per_group * posterior.factors.eigenvalues.shape[0]
         chunk = rows_per_chunk(mean.shape[0], per_row)
         return compiled(posterior, mean, variance, chunk)
 
@@ -186,19 +188,19 @@ def _inducing_distribution(posterior: Posterior):
     return mean, half @ jnp.swapaxes(half, 1, 2)
 
 
+def _draw_weights(posterior: Posterior, key: Any) -> Float[Array, "m p"]:
+    """K_uu⁻¹ u with u from q(U): T (β/(1+βλ) a + ξ/√(1+βλ))."""
+    noise = jax.random.normal(key, posterior.coefficients.shape, jnp.float64)
+    columns = posterior.coefficients + jnp.sqrt(posterior.shrinkage) * noise
+    return rotate(posterior.factors.directions, columns, posterior.factors.group)
+
+
+@functools.partial(jax.jit, static_argnums=(2, 3))
 def _sample_functions(posterior: Posterior, key, n_samples: int, n_features: int) -> FunctionDraws:
-    """Matheron's rule: a draw from the prior, plus k(·, Z) K_uu⁻¹ (u - the draw at Z) with u from q(U)."""
-
-    def corrections(key):
-        noise = jax.random.normal(key, posterior.coefficients.shape, jnp.float64)
-        columns = posterior.coefficients + jnp.sqrt(posterior.shrinkage) * noise
-        return rotate(posterior.factors.directions, columns, posterior.factors.group)  # K_uu⁻¹ u
-
-    with jax.enable_x64(True):
-        return draw_functions(
-            key, posterior.kernel, posterior.inducing_inputs, posterior.factors.cholesky, posterior.jitter,
-            posterior.likelihood.output_scale, corrections, n_samples, n_features,
-        )  # fmt: skip
+    return draw_functions(
+        key, posterior.kernel, posterior.inducing_inputs, posterior.factors.cholesky, posterior.jitter,
+        posterior.likelihood.output_scale, functools.partial(_draw_weights, posterior), n_samples, n_features,
+    )  # fmt: skip
 
 
 @jax.jit
@@ -209,12 +211,24 @@ def posterior_from_blocks(
     noise_variance: Float[Array, ...],
     output_scale: Float[Array, ...],
     jitter: Float[Array, ""],
-) -> Posterior:
-    """The optimal q(U) given everything else."""
+) -> tuple[Posterior, Bool[Array, ""]]:
+    """The optimal q(U) given everything else, and whether float64 resolves it."""
     statistics = collect(kernel, inducing, blocks)
     likelihood = Likelihood.of(noise_variance, output_scale, statistics.counts.shape[0])
     statistics = statistics.in_units_of(likelihood.output_scale)
-    return Posterior(kernel, inducing, likelihood, factorise(kernel.gram(inducing), statistics, jitter))
+    factors = factorise(kernel.gram(inducing), statistics, jitter)
+    resolved = is_resolved(factors, statistics, likelihood.precision)
+    return Posterior(kernel, inducing, likelihood, factors), resolved
+
+
+def resolved_posterior(posterior: Posterior, resolved: Any) -> Posterior:
+    """The posterior; raise FloatingPointError where rounding has eaten it. Traced ones pass."""
+    if checks.is_traced(resolved) or resolved:
+        return posterior
+    raise FloatingPointError(
+        "float64 cannot resolve this posterior: the noise variance or the jitter is too small for the data. "
+        "Raise the jitter (1e-6 suits most data) or the noise variance."
+    )
 
 
 def fit_posterior(
@@ -227,7 +241,11 @@ def fit_posterior(
     output_scale: Any = 1.0,
 ) -> Posterior:
     """The optimal q(U) (appendix A) for given parameters; the arguments are those of `collapsed_bound`."""
-    inducing_inputs, targets, noise_variance = checks.as_arrays(inducing_inputs, targets, noise_variance)
-    checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance)
+    inducing_inputs, targets, noise_variance, output_scale = checks.as_arrays(
+        inducing_inputs, targets, noise_variance, output_scale
+    )
+    checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance, output_scale, jitter)
     blocks = make_blocks(belief, targets)
-    return in_float64(posterior_from_blocks)(kernel, blocks, inducing_inputs, noise_variance, output_scale, jitter)
+    return resolved_posterior(
+        *in_float64(posterior_from_blocks)(kernel, blocks, inducing_inputs, noise_variance, output_scale, jitter)
+    )

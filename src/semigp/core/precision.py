@@ -27,7 +27,7 @@ def as_float64(leaf: Any) -> Any:
 def as_numpy(leaf: Any) -> Any:
     """A concrete JAX array as a NumPy one, which keeps its 64 bits outside of our context; traced ones stay."""
     if isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer):
-        return np.asarray(leaf)[()]
+        return np.array(leaf)[()]
     return leaf
 
 
@@ -53,26 +53,33 @@ def in_float64(function: F) -> F:
 def _differentiable(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """`function` traced in 64-bit mode inside a caller's 32-bit trace, its backward pass in 64-bit mode too."""
     leaves, structure = jax.tree.flatten((args, kwargs))
-    is_real = [jnp.issubdtype(jnp.result_type(leaf), jnp.floating) for leaf in leaves]
+    is_traced = [isinstance(leaf, jax.core.Tracer) for leaf in leaves]
 
-    def on_reals(*reals: Any) -> Any:
-        supply = iter(reals)
-        filled = [next(supply) if real else leaf for leaf, real in zip(leaves, is_real, strict=True)]
+    def in_double(*traced: Any) -> Any:
+        supply = iter(traced)
+        # What is concrete is not passed through the caller's precision.
+        filled = [next(supply) if was else leaf for leaf, was in zip(leaves, is_traced, strict=True)]
         args, kwargs = jax.tree.unflatten(structure, jax.tree.map(as_float64, filled))
         return function(*args, **kwargs)
 
     @jax.custom_vjp
-    def call(*reals: Any) -> Any:
+    def call(*traced: Any) -> Any:
         with jax.enable_x64(True):
-            return on_reals(*reals)
+            return _as_float32(in_double(*traced))
 
-    def forward(*reals: Any) -> Any:
+    def forward(*traced: Any) -> Any:
         with jax.enable_x64(True):
-            return jax.vjp(on_reals, *reals)
+            value, pull_back = jax.vjp(in_double, *traced)
+            return _as_float32(value), pull_back
 
     def backward(pull_back: Any, gradient: Any) -> Any:
         with jax.enable_x64(True):
-            return pull_back(gradient)
+            return pull_back(jax.tree.map(as_float64, gradient))
 
     call.defvjp(forward, backward)
-    return call(*(leaf for leaf, real in zip(leaves, is_real, strict=True) if real))
+    return call(*(leaf for leaf, was in zip(leaves, is_traced, strict=True) if was))
+
+
+def _as_float32(values: Any) -> Any:
+    """What the caller's 32-bit mode can go on computing with."""
+    return jax.tree.map(lambda leaf: leaf.astype(jnp.float32) if leaf.dtype == jnp.float64 else leaf, values)

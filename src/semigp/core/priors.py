@@ -13,7 +13,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from . import checks
-from .beliefs import InputBelief, diagonal
+from .beliefs import InputBelief
+from .linalg import diagonal
 from .precision import in_float64
 from .pytrees import pytree
 from .types import Array
@@ -27,9 +28,33 @@ class RowPrior:
     precision: Float[Array, "n q"] | Float[Array, "n q q"]  # Λ, independent or correlated entries
     log_precision: Float[Array, " n"]  # log|Λ| over the unknown entries
 
-    def for_rows(self, values: Any, unknown: Any) -> RowPrior:
-        """Itself: it was made for these rows."""
-        return self
+    def for_rows(self, values: Float[Array, "n q"], unknown: Bool[Array, "n q"]) -> RowPrior:
+        """Itself, over the unknown entries only. One that the prior holds for known leaves no density: log 0."""
+        if self.precision.ndim == 2:
+            precision = jnp.where(unknown, self.precision, 0.0)
+            log_precision = jnp.sum(jnp.log(jnp.where(unknown, self.precision, 1.0)), axis=1)
+        else:
+            both = unknown[:, :, None] & unknown[:, None, :]
+            precision = jnp.where(both, self.precision, 0.0)
+            log_precision = jnp.linalg.slogdet(jnp.where(both, self.precision, jnp.eye(unknown.shape[1])))[1]
+        return RowPrior(jnp.where(unknown, self.mean, 0.0), precision, log_precision)
+
+    def with_error_bars(self, observed: Float[Array, "n q"], error: Float[Array, "n q"]) -> RowPrior:
+        """The prior times N(z, error²) of the entries observed with an error bar (error > 0): Λ + E, Λ m + E z."""
+        seen = (error > 0) & ~jnp.isnan(observed)
+        bars = jnp.where(seen, jnp.where(seen, error, 1.0) ** -2, 0.0)
+        pull = bars * jnp.where(seen, observed, 0.0)
+        if self.precision.ndim == 2:
+            precision = self.precision + bars
+            mean = (self.precision * self.mean + pull) / jnp.where(precision > 0, precision, 1.0)
+            return RowPrior(mean, precision, jnp.sum(jnp.log(jnp.where(precision > 0, precision, 1.0)), axis=1))
+        eye = jnp.eye(error.shape[1])
+        precision = self.precision + bars[:, :, None] * eye
+        known = diagonal(precision) == 0
+        filled = precision + known[:, :, None] * eye
+        total = jnp.einsum("nij,nj->ni", self.precision, self.mean) + pull
+        mean = jnp.linalg.solve(filled, total[:, :, None])[:, :, 0]
+        return RowPrior(mean, precision, jnp.linalg.slogdet(filled)[1])
 
     def check(self, n_rows: int, n_inputs: int) -> None:
         """Raise ValueError unless it is a prior over `n_rows` rows of `n_inputs` entries."""
@@ -100,8 +125,7 @@ def error_bar_prior(observed: Any, error: Any) -> RowPrior:
     Error 0 means exact. Where the observation is NaN there is nothing to centre on: N(0, 1).
     """
     checks.check_matrix("observed", observed, allow_nan=True)
-    checks.check_matrix("error", error, np.shape(observed)[1], "observed")
-    checks.check_nonnegative("error", error, "Error bars are standard deviations; use 0 for exact entries.")
+    checks.check_error_bars(error, np.shape(observed))
     observed, error = np.asarray(observed, float), np.asarray(error, float)
     missing = np.isnan(observed)
     exact = ~missing & (error == 0)
@@ -112,11 +136,13 @@ def error_bar_prior(observed: Any, error: Any) -> RowPrior:
 
 
 def kl_to_rows(
-    mean: Float[Array, "n q"], variance: Float[Array, "n q"] | Float[Array, "n q q"], prior: RowPrior
+    mean: Float[Array, "n q"],
+    variance: Float[Array, "n q"] | Float[Array, "n q q"],
+    prior: RowPrior,
+    unknown: Bool[Array, "n q"],
 ) -> Float[Array, ""]:
     """½ Σ_n [tr Λ S + (μ-m)ᵀ Λ (μ-m) - log|Λ| - log|S| - #unknown], over the unknown entries."""
     precision = prior.precision
-    unknown = diagonal(variance) > 0
     difference = jnp.where(unknown, mean - prior.mean, 0.0)
     if precision.ndim == 3:
         distance = jnp.einsum("ni,nij,nj->", difference, precision, difference)
@@ -135,14 +161,15 @@ def kl_to_rows(
 
 @jax.jit
 def _kl(mean, variance, prior):
-    return kl_to_rows(mean, variance, prior.for_rows(mean, diagonal(variance) > 0))
+    unknown = diagonal(variance) > 0
+    return kl_to_rows(mean, variance, prior.for_rows(mean, unknown), unknown)
 
 
 _kl_in_float64 = in_float64(_kl)
 
 
 def kl_divergence(belief: InputBelief, prior: InputPrior | None = None) -> Float[Array, ""]:
-    """KL(q(X) ‖ p(X)) of equation (14), to N(0, I) unless another prior is given. Observed entries contribute nothing.
+    """KL(q(X) ‖ p(X)) of eq:boundFinalFinal, to N(0, I) or another prior. Observed entries contribute nothing.
 
     `prior` is a StandardPrior, a GaussianPrior (each row's unknown entries given its known ones), or a RowPrior
     with a Gaussian for every row (`error_bar_prior` makes one).

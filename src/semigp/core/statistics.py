@@ -68,7 +68,8 @@ def _certain(kernel: Kernel, inducing, block: Block):
         cross = kernel.cross(mean, inducing)  # K_fu
         return weights.T @ kernel.diag(mean), cross.T @ values, _weighted_gram(cross, weights)  # Ψ2 = K_uf K_fu
 
-    return (block.mean, block.targets.values), inducing.shape[0], sums, lambda psi2: psi2
+    per_row = inducing.shape[0] * block.targets.weights.shape[1]
+    return (block.mean, block.targets.values), per_row, sums, lambda psi2: psi2
 
 
 def _uncertain(kernel: Kernel, inducing, block: Block):

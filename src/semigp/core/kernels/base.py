@@ -88,6 +88,10 @@ class Kernel(abc.ABC):
 
         return Sum.of(self, other)
 
+    def __radd__(self, other: Any) -> Kernel:
+        # sum([k₁, k₂]) begins with 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __mul__(self, other: Any) -> Kernel:
         from .separable import Product
 
@@ -105,14 +109,29 @@ def active_dims(dims: tuple[int, ...] | None, n_inputs: int) -> tuple[int, ...]:
     return tuple(range(n_inputs)) if dims is None else dims
 
 
+def tidy_fields(kernel: Any, parameter: str) -> None:
+    """Lists and integers become float arrays, a single dim a tuple; all else is left for `check`."""
+    value, dims = getattr(kernel, parameter), kernel.dims
+    is_integer_array = isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+    if isinstance(value, (list, tuple)) or is_integer_array:
+        object.__setattr__(kernel, parameter, np.asarray(value, float))
+    if isinstance(dims, (int, np.integer)):
+        object.__setattr__(kernel, "dims", (int(dims),))
+    elif isinstance(dims, list):
+        object.__setattr__(kernel, "dims", tuple(dims))
+
+
 def check_dims(kernel: str, dims: tuple[int, ...], n_inputs: int) -> None:
     """Raise ValueError unless `dims` are distinct columns of an input with `n_inputs` of them."""
-    if any(not 0 <= d < n_inputs for d in dims) or len(set(dims)) < len(dims):
+    is_column = all(isinstance(d, (int, np.integer)) and 0 <= d < n_inputs for d in dims)
+    if not dims or not is_column or len(set(dims)) < len(dims):
         raise ValueError(f"{kernel}: dims {dims} must be distinct columns between 0 and {n_inputs - 1}.")
 
 
 def check_parameter(kernel: str, name: str, value: Any, shape: tuple[int, ...]) -> None:
     """Raise ValueError unless `value` is a positive number, or an array of `shape` of them. Traced values pass."""
+    if not isinstance(value, jax.core.Tracer) and np.asarray(value).dtype.kind not in "fiu":
+        raise ValueError(f"{kernel}: {name} is {value!r}; it must be a number or an array of numbers.")
     if np.shape(value) not in ((), shape):
         wanted = f"one number or an array of shape {shape}" if shape else "one number"
         raise ValueError(f"{kernel}: {name} has shape {np.shape(value)}; give {wanted}.")

@@ -44,7 +44,10 @@ class Bias(Kernel):
 
 @pytree
 class White(Kernel):
-    """v where x and z are the same point, else 0. A random input never coincides with an inducing point."""
+    """Independent noise: v on the diagonal of K_uu and in k(x, x), nothing between inputs and inducing points.
+
+    A random input never coincides with an inducing point, and a certain one is treated no differently.
+    """
 
     variance: Float[Array, ""] | float = 1.0
 

@@ -1,12 +1,11 @@
 """The linear kernel Σ_d v_d x_d z_d, whose expectations are moments of the rows."""
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Float
 
 from ..pytrees import pytree, static
 from ..types import Array
-from .base import Kernel, active_dims, check_dims, check_parameter, second_moment
+from .base import Kernel, active_dims, check_dims, check_parameter, second_moment, tidy_fields
 from .spectral import LinearFeatures
 
 
@@ -18,8 +17,7 @@ class Linear(Kernel):
     dims: tuple[int, ...] | None = static(default=None)
 
     def __post_init__(self):
-        if isinstance(self.variances, (list, tuple)):
-            object.__setattr__(self, "variances", np.asarray(self.variances, float))
+        tidy_fields(self, "variances")
 
     def scales(self, n_inputs: int) -> Float[Array, " q"]:
         """V for every input, 0 for those outside `dims`."""

@@ -37,7 +37,10 @@ def expectation(
     variance: Float[Array, "n _"],
     centred_moment: bool = False,
 ) -> Float[Array, "n pairs"]:
-    """E[k₁(x, z₁) k₂(x, z₂)] under x ~ N(mean, variance), or E[(x - mean) k₁ k₂]. Variance 0 is the Dirac."""
+    """E[k₁(x, z₁) k₂(x, z₂)] under x ~ N(mean, variance), or E[(x - mean) k₁ k₂]. Variance 0 is the Dirac.
+
+    The derivative in the variance at 0, where x stops being random, comes out as 0.
+    """
     certain = variance <= 0.0
     std = jnp.where(certain, 0.0, jnp.sqrt(jnp.where(certain, 1.0, variance)))
     unit = jnp.where(certain, 1.0, std)

@@ -18,10 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ..linalg import diagonal
 from ..pytrees import pytree, static
 from ..types import Array
 from . import quadrature
-from .base import Kernel, active_dims, check_dims, check_parameter
+from .base import Kernel, active_dims, check_dims, check_parameter, tidy_fields
 from .gaussian import BumpPairs
 from .linear import Linear
 from .listing import Diagonal, Listing, Triangle
@@ -49,13 +50,13 @@ class Separable(Kernel):
         """Draws from the spectral density, 0 where the kernel is flat."""
 
     def nodes_per_pair(self, n_inputs):
-        return quadrature.N_NODES if self.factors(n_inputs) else 1
+        return max(1, quadrature.N_NODES * len(self.factors(n_inputs)))
 
     def psi0(self, mean, variance):
         slopes = jnp.ones(mean.shape[0])
         for d, factor in self.factors(mean.shape[1]).items():
             if factor is quadrature.LINEAR:  # k_d(x, x) = x²; every other factor is 1 there
-                slopes = slopes * (mean[:, d] ** 2 + _diagonal(variance)[:, d])
+                slopes = slopes * (mean[:, d] ** 2 + diagonal(variance)[:, d])
         return self.amplitude * slopes
 
     def psi1(self, mean, variance, inducing):
@@ -67,6 +68,15 @@ class Separable(Kernel):
         value = bumps.expectations(inputs, jnp.zeros_like(inputs))
         for d, factor in self.factors(q).items():
             value = value * factor.value(inputs[:, d, None], inducing[:, d])
+        return value
+
+    def gram(self, inputs):
+        # From differences, not from expanded squares: what is factorised must be exact at any scale.
+        q = inputs.shape[1]
+        differences = inputs[:, None] - inputs
+        value = self.amplitude * jnp.exp(-0.5 * jnp.sum(self.precision(q) * differences**2, axis=2))
+        for d, factor in self.factors(q).items():
+            value = value * factor.value(inputs[:, d, None], inputs[:, d])
         return value
 
     def psi1_centred(self, mean, variance, inducing):
@@ -163,10 +173,6 @@ class PairExpectation:
         return quadrature.expectation(factor_1, z_1, factor_2, z_2, tilted_mean, tilted_variance)
 
 
-def _diagonal(variance):
-    return jnp.diagonal(variance, axis1=1, axis2=2) if variance.ndim == 3 else variance
-
-
 def _refuse_full(factors) -> None:
     if factors:
         raise ValueError(
@@ -184,8 +190,7 @@ class _Stationary(Separable):
     dims: tuple[int, ...] | None = static(default=None)
 
     def __post_init__(self):
-        if isinstance(self.lengthscale, (list, tuple)):
-            object.__setattr__(self, "lengthscale", np.asarray(self.lengthscale, float))
+        tidy_fields(self, "lengthscale")
 
     @property
     def amplitude(self):
@@ -302,14 +307,23 @@ class Product(Separable):
         parts: list[Separable] = []
         for kernel in kernels:
             parts.extend(kernel.kernels if isinstance(kernel, Product) else [_as_separable(kernel)])
-        taken = [d for part in parts for d in _own_dims(part)]
+        product = cls(tuple(parts))
+        product.check_factors()
+        return product
+
+    def check_factors(self) -> None:
+        """Raise ValueError unless there are factors, on different inputs."""
+        taken = [d for part in self.kernels for d in _own_dims(part)]
+        if not taken:
+            raise ValueError(
+                "Product: there are no factors. Multiply kernels, e.g. RBF(dims=(0,)) * Linear(dims=(1,))."
+            )
         if len(set(taken)) < len(taken):
             shared = sorted({d for d in taken if taken.count(d) > 1})
             raise ValueError(
                 f"Product: inputs {shared} appear in more than one factor. Expectations are exact only for factors on "
                 "different inputs: give each factor its own dims, e.g. RBF(dims=(0, 1)) * Matern32(dims=(2,))."
             )
-        return cls(tuple(parts))
 
     @property
     def amplitude(self):
@@ -328,6 +342,7 @@ class Product(Separable):
         return sum(parts, start=jnp.zeros(shape))
 
     def check(self, n_inputs):
+        self.check_factors()
         for part in self.kernels:
             part.check(n_inputs)
 

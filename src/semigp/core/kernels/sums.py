@@ -29,12 +29,20 @@ class Sum(Kernel):
         parts: list[Kernel] = []
         for kernel in kernels:
             parts.extend(kernel.kernels if isinstance(kernel, Sum) else [kernel])
-        for part in parts:
+        total = cls(tuple(parts))
+        total.check_parts()
+        return total
+
+    def check_parts(self) -> None:
+        """Raise TypeError unless all parts are kernels whose cross terms are known."""
+        for part in self.kernels:
             if not isinstance(part, _SIMPLEST_FIRST):
-                raise TypeError(f"{part!r} cannot be added to a kernel: it is not one.")
-        return cls(tuple(parts))
+                raise TypeError(f"{part!r} cannot be part of a sum: add RBF, Matern32, Matern52, Linear, Bias, White.")
+        if not self.kernels:
+            raise TypeError("Sum: there is nothing to add. Add kernels, e.g. RBF() + Linear().")
 
     def check(self, n_inputs):
+        self.check_parts()
         for part in self.kernels:
             part.check(n_inputs)
 
@@ -73,8 +81,9 @@ class Sum(Kernel):
         return sums, finish
 
     def psi2_rows(self, mean, variance, inducing):
-        # One group per row: the weights are the identity.
-        return self.psi2(mean, variance, inducing, jnp.eye(mean.shape[0]))
+        sums, finish = self.psi2_sums(inducing, variance.ndim == 3)
+        one = jnp.ones((1, 1))
+        return jax.vmap(lambda m, v: finish(sums(m[None], v[None], one))[0])(mean, variance)
 
     def feature_map(self, key, n_features, n_inputs):
         keys = jax.random.split(key, len(self.kernels))
