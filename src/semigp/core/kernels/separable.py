@@ -23,7 +23,7 @@ from ..pytrees import pytree, static
 from ..types import Array
 from . import quadrature
 from .base import Kernel, active_dims, check_dims, check_parameter, tidy_fields
-from .gaussian import BumpPairs
+from .gaussian import BumpPairs, squared_distances
 from .linear import Linear
 from .listing import Diagonal, Listing, Triangle
 from .spectral import CosineFeatures, gaussian_frequencies, student_frequencies
@@ -71,10 +71,8 @@ class Separable(Kernel):
         return value
 
     def gram(self, inputs):
-        # From differences, not from expanded squares: what is factorised must be exact at any scale.
         q = inputs.shape[1]
-        differences = inputs[:, None] - inputs
-        value = self.amplitude * jnp.exp(-0.5 * jnp.sum(self.precision(q) * differences**2, axis=2))
+        value = self.amplitude * jnp.exp(-0.5 * squared_distances(inputs, self.precision(q)))
         for d, factor in self.factors(q).items():
             value = value * factor.value(inputs[:, d, None], inputs[:, d])
         return value
