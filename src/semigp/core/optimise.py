@@ -48,7 +48,7 @@ class Stage:
 
 # Noise and signal variance stay fixed while q(X) and the lengthscales find their place: without that, the first steps
 # often explain everything as noise.
-DEFAULT_STAGES = (Stage("held signal-to-noise", 50, SIGNAL_AND_NOISE), Stage("all", 500))
+DEFAULT_STAGES = (Stage("held signal-to-noise", 50, SIGNAL_AND_NOISE), Stage("all", 2000))
 
 
 @dataclass(frozen=True)
