@@ -50,7 +50,7 @@ def test_damaged_and_absent_files(tmp_path, monkeypatch):
 
 
 def test_mackey_glass():
-    """Oracle: MATLAB's mgdata.dat, first values after the start (t = 0, 1, 2 and 118, the usual first input)."""
+    """Oracle: the exact solution while nothing drives the series. MATLAB's mgdata.dat is not here to compare with."""
     series = datasets.make_mackey_glass(1201)
     assert len(series) == 1201
     # before the delay is over nothing drives the series: ζ = 1.2 exp(-0.1 t)

@@ -12,7 +12,7 @@ def is_traced(*values: Any) -> bool:
 
 
 def as_arrays(*values: Any) -> tuple[Any, ...]:
-    """Lists and numbers as NumPy arrays, real ones in float64; traced values stay."""
+    """Lists and numbers as NumPy arrays, whole numbers as floats; traced values stay."""
     return tuple(value if is_traced(value) else _as_array(value) for value in values)
 
 

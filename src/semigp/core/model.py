@@ -134,15 +134,15 @@ def _row_prior(
     constrain_means: bool,
 ) -> RowPrior:
     """p(x) of the unknown entries of every row, error bars included unless the constraint takes care of them."""
+    multiply_bars = prior is not None and not constrain_means  # the default prior has them in it already
     if prior is None:
         prior = StandardPrior() if constrain_means else error_bar_prior(inputs, error)
-        constrain_means = True  # the error bars are in it already
     prior.check(*inputs.shape)
 
     @in_float64
     def build(prior, inputs, values, error):
         rows = prior.for_rows(values, jnp.asarray(unknown))
-        return rows if constrain_means else rows.with_error_bars(inputs, error)
+        return rows.with_error_bars(inputs, error) if multiply_bars else rows
 
     return build(prior, inputs, values, error)
 
