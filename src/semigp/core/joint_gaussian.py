@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from . import checks
+from .linalg import inverses
 from .precision import in_float64
 from .priors import GaussianPrior
 from .types import Array
@@ -58,11 +59,15 @@ def _fit(max_iterations, values, shrinkage, tolerance):
 
 
 def conditional_moments(
-    prior: GaussianPrior, values: Float[Array, "n d"], unknown: Bool[Array, "n d"]
+    gaussian: GaussianPrior, values: Float[Array, "n d"], unknown: Bool[Array, "n d"]
 ) -> tuple[Float[Array, "n d"], Float[Array, "n d d"]]:
-    """E[x | known entries] with the known entries themselves, and the covariance, 0 for the known entries."""
-    rows = prior.for_rows(values, unknown)
+    """E[x | known entries] with the known entries themselves, and the covariance, 0 for the known entries.
+
+    With Λ = Σ⁻¹, the covariance is Λ_uu⁻¹ and the mean m_u - Λ_uu⁻¹ Λ_uo (x_o - m_o).
+    """
+    precision = jnp.linalg.inv(gaussian.covariance)
     both = unknown[:, :, None] & unknown[:, None, :]
-    precision = jnp.where(both, rows.precision, jnp.eye(values.shape[1]))
-    covariance = jnp.where(both, jnp.linalg.inv(precision), 0.0)
-    return jnp.where(unknown, rows.mean, values), covariance
+    covariance = jnp.where(both, inverses(jnp.where(both, precision, jnp.eye(values.shape[1]))), 0.0)
+    offset = jnp.where(unknown, 0.0, values - gaussian.mean)
+    shift = jnp.einsum("nij,nj->ni", covariance, offset @ precision)
+    return jnp.where(unknown, gaussian.mean - shift, values), covariance

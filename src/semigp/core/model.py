@@ -15,7 +15,7 @@ from . import checks
 from .beliefs import InputBelief
 from .bound import Likelihood, bound_from_statistics
 from .kernels import Kernel
-from .posterior import Posterior, posterior_from_blocks, resolved_posterior
+from .posterior import Posterior, expected_log_likelihood, posterior_from_blocks, resolved_posterior
 from .precision import in_float64
 from .priors import InputPrior, RowPrior, StandardPrior, error_bar_prior, kl_to_rows
 from .pytrees import pytree
@@ -61,6 +61,7 @@ class Data:
     hyperpriors: dict[str, LogNormal]  # parameter name → prior
     jitter: Float[Array, ""]
     rows: Int[Array, " u"]  # which rows of the data set those are; -1 for rows that only fill up
+    given: Posterior | None = None  # q(U) where it is known already, and only the rows' inputs are asked for
 
     def blocks(self, model: Model) -> tuple[Block, ...]:
         """q(X | Z), eq:posteriorSemiSupervised: observed rows as they are, the others as the model believes them."""
@@ -138,13 +139,14 @@ def _row_prior(
     if prior is None:
         prior = StandardPrior() if constrain_means else error_bar_prior(inputs, error)
     prior.check(*inputs.shape)
+    return _build_row_prior(prior, inputs, values, unknown, error if multiply_bars else None)
 
-    @in_float64
-    def build(prior, inputs, values, error):
-        rows = prior.for_rows(values, jnp.asarray(unknown))
-        return rows.with_error_bars(inputs, error) if multiply_bars else rows
 
-    return build(prior, inputs, values, error)
+@in_float64
+@jax.jit
+def _build_row_prior(prior, inputs, values, unknown, error):
+    rows = prior.for_rows(values, unknown)
+    return rows if error is None else rows.with_error_bars(inputs, error)
 
 
 def _fill_up(rows: np.ndarray) -> Callable[[Any], Any]:
@@ -188,10 +190,16 @@ def start(
 
 
 def objective(model: Model, data: Data) -> Float[Array, ""]:
-    """F₂ of eq:boundFinalFinal, plus the hyperpriors: ⟨F̂⟩ - KL(q(X|Z) ‖ p(X)) + log p(θ)."""
+    """F₂ of eq:boundFinalFinal, plus the hyperpriors: ⟨F̂⟩ - KL(q(X|Z) ‖ p(X)) + log p(θ).
+
+    Where q(U) is given, E[log p(Y | X, U)] takes the place of ⟨F̂⟩.
+    """
     statistics = collect(model.kernel, model.inducing_inputs, data.blocks(model))
-    likelihood = Likelihood.of(model.noise_variance, model.output_scale, statistics.counts.shape[0])
-    value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, data.jitter)
+    if data.given is None:
+        likelihood = Likelihood.of(model.noise_variance, model.output_scale, statistics.counts.shape[0])
+        value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, data.jitter)
+    else:
+        value = expected_log_likelihood(data.given, statistics)
     if data.values.shape[0]:
         value = value - kl_to_rows(*data.belief(model), data.prior, data.unknown)
     return value + _log_hyperprior(model, data.hyperpriors)

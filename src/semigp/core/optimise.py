@@ -132,6 +132,7 @@ def fit(
 
 
 @in_float64
+@jax.jit
 def _signal_to_noise(model: Model):
     signal = jnp.mean(model.kernel.diag(model.inducing_inputs)) * model.output_scale**2
     return signal / model.noise_variance

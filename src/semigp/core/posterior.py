@@ -20,7 +20,7 @@ from .functions import FunctionDraws, draw_functions
 from .kernels import Kernel
 from .precision import as_float64, in_float64
 from .pytrees import pytree
-from .statistics import Block, collect
+from .statistics import Block, Statistics, collect
 from .types import Array
 
 
@@ -193,6 +193,21 @@ def _draw_weights(posterior: Posterior, key: Any) -> Float[Array, "m p"]:
     noise = jax.random.normal(key, posterior.coefficients.shape, jnp.float64)
     columns = posterior.coefficients + jnp.sqrt(posterior.shrinkage) * noise
     return rotate(posterior.factors.directions, columns, posterior.factors.group)
+
+
+def expected_log_likelihood(posterior: Posterior, statistics: Statistics) -> Float[Array, ""]:
+    """E[log p(Y | X, U)] over q(X) q(U), for rows that q(U) was not fitted to, from their own statistics.
+
+    -½ Σ_d [N_d log 2πσ_d² + (yᵀy - 2 α_dᵀΨ1ᵀy_d + s_d² ψ0 + ⟨Ψ2, α_dα_dᵀ - s_d² T diag(βλ/(1+βλ)) Tᵀ⟩)/σ_d²].
+    """
+    likelihood, weights, group = posterior.likelihood, posterior.weights, statistics.group
+    directions = posterior.factors.directions[posterior.factors.group]  # [p, m, m]
+    explained = likelihood.output_scale**2 * (1.0 - posterior.shrinkage)  # [m, p]
+    form = jnp.einsum("id,jd->dij", weights, weights) - jnp.einsum("dik,kd,djk->dij", directions, explained, directions)
+    square = statistics.y_square - 2.0 * jnp.sum(weights * statistics.psi1_y, axis=0)
+    square += likelihood.output_scale**2 * statistics.psi0[group] + jnp.sum(form * statistics.psi2[group], axis=(1, 2))
+    constants = statistics.counts * jnp.log(2.0 * jnp.pi * likelihood.noise_variance)
+    return -0.5 * jnp.sum(constants + square / likelihood.noise_variance)
 
 
 @functools.partial(jax.jit, static_argnums=(2, 3))

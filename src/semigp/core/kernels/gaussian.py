@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
+from ..linalg import log_determinants, solve_rows
 from ..pytrees import pytree, static
 from ..types import Array
 from .listing import Listing
@@ -94,15 +95,25 @@ def _full_quadratic(
     """M = R (I + Σ R)⁻¹ and log|I + Σ R| for a full input covariance Σ."""
     system = jnp.eye(total.shape[0]) + covariance * total  # I + Σ R; R scales the columns
     # (I + Σ R)ᵀ Mᵀ = R, and M is symmetric.
-    quadratic = jnp.linalg.solve(jnp.swapaxes(system, 1, 2), jnp.broadcast_to(jnp.diag(total), system.shape))
-    return 0.5 * (quadratic + jnp.swapaxes(quadratic, 1, 2)), jnp.linalg.slogdet(system)[1]
+    quadratic = solve_rows(jnp.swapaxes(system, 1, 2), jnp.broadcast_to(jnp.diag(total), system.shape))
+    return 0.5 * (quadratic + jnp.swapaxes(quadratic, 1, 2)), log_determinants(system)
 
 
 @jax.custom_vjp
 def squared_distances(points: Float[Array, "m q"], precision: Float[Array, " q"]) -> Float[Array, "m m"]:
-    """Σ_d r_d (z_d - z'_d)² from differences, not from expanded squares: exact at any scale, and 0 on the diagonal."""
-    columns = points.T
-    return jnp.sum(precision[:, None, None] * (columns[:, :, None] - columns[:, None, :]) ** 2, axis=0)
+    """Σ_d r_d (z_d - z'_d)² from differences, not from expanded squares: exact at any scale, and 0 on the diagonal.
+
+    Eight columns at a time: XLA keeps what one sum over all of them would write out.
+    """
+    m, q = points.shape
+    columns = jnp.pad((points * jnp.sqrt(precision)).T, ((0, -q % 8), (0, 0))).reshape(-1, 8, m)
+
+    def add(total, eight):
+        for column in eight:
+            total = total + (column[:, None] - column) ** 2
+        return total, None
+
+    return jax.lax.scan(add, jnp.zeros((m, m), points.dtype), columns)[0]
 
 
 def _squared_distances_backward(residuals, gradient):

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..linalg import diagonal
+from ..linalg import diagonal, solve_rows
 from ..pytrees import pytree, static
 from ..types import Array
 from . import quadrature
@@ -85,7 +85,7 @@ class Separable(Kernel):
         if variance.ndim == 3:
             _refuse_full(factors)
             # Σ R (I + Σ R)⁻¹ (z - μ): the tilt of a correlated Gaussian by the bump.
-            gain = jnp.linalg.solve(jnp.eye(q) + variance * precision, variance * precision)
+            gain = solve_rows(jnp.eye(q) + variance * precision, variance * precision)
             return psi1 * jnp.einsum("nij,nmj->nmi", gain, difference)
         gain = variance * precision / (1.0 + variance * precision)
         moment = psi1 * gain[:, None] * difference

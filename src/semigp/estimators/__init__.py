@@ -1,0 +1,5 @@
+"""scikit-learn estimators."""
+
+from .semi_described import SemiDescribedGPRegressor
+
+__all__ = ["SemiDescribedGPRegressor"]

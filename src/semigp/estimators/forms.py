@@ -1,0 +1,55 @@
+"""The forms that q(X) can take: a mixture over draws, a Gaussian per row, the Gaussian of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.optimise import FitReport
+from .inputs import CorrelatedInputs
+from .mixture import Component, Recipe, Table, fit_complete_rows, fit_component
+
+Fitted = tuple[list[Component], list[FitReport]]
+_LENGTHSCALE_SPREAD = 0.5
+
+
+def fit_mixture(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
+    """A component for every draw of the missing inputs; what the first has found is where the others start."""
+    recipe = replace(recipe, linear=True, lengthscale_spread=_LENGTHSCALE_SPREAD)
+    components: list[Component] = []
+    reports: list[FitReport] = []
+    for draw in inputs.draws():
+        before = components[0].model if components else None
+        component, report = fit_component(recipe, replace(table, inputs=draw), None, before)
+        components.append(component)
+        reports.append(report)
+        if report.status == "interrupted":
+            break
+    return components, reports
+
+
+def fit_gaussian(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
+    """A Gaussian q(x) for every row with the prior N(m, Σ), started where chained GPs expect it.
+
+    Without missing entries the prior is N(x, X_std²).
+    """
+    recipe = replace(recipe, linear=bool(table.is_complete.all()), lengthscale_spread=_LENGTHSCALE_SPREAD)
+    if inputs.is_drawn.any():
+        component, report = fit_component(recipe, table, inputs.gaussian_prior, moments=inputs.training_moments())
+    else:
+        component, report = fit_component(recipe, table)
+    return [component], [report]
+
+
+def fit_published(recipe: Recipe, table: Table) -> Fitted:
+    """Algorithm 1 with the prior N(0, I): complete rows, then the missing inputs, then everything."""
+    complete = fit_complete_rows(recipe, table)
+    component, report = fit_component(recipe, table, None, complete and complete[0])
+    if complete is not None:
+        first = complete[1]
+        stages = (("complete rows", first.status, len(first.trace)), *report.stages)
+        trace = np.concatenate([first.trace, report.trace])
+        evaluations, seconds = first.evaluations + report.evaluations, first.seconds + report.seconds
+        report = replace(report, stages=stages, trace=trace, evaluations=evaluations, seconds=seconds)
+    return [component], [report]

@@ -1,0 +1,36 @@
+"""Frames in, frames out: pandas and polars alike, through narwhals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+
+@dataclass(frozen=True)
+class FrameKind:
+    """What makes an array a frame again: the library, the columns, and the index where there is one."""
+
+    library: nw.Implementation
+    columns: list[str]
+    index: Any
+
+    @classmethod
+    def of(cls, values: Any) -> FrameKind | None:
+        """The kind of a frame; None for anything else."""
+        frame = nw.from_native(values, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return None
+        return cls(frame.implementation, frame.columns, nw.maybe_get_index(frame))
+
+
+def as_frame(values: np.ndarray, kind: FrameKind | None) -> Any:
+    """An array as a frame of that kind, or as it is."""
+    if kind is None:
+        return values
+    frame = nw.to_native(nw.from_numpy(values, schema=kind.columns, backend=kind.library))
+    if kind.index is not None:
+        frame.index = kind.index
+    return frame

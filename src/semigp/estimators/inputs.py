@@ -1,0 +1,119 @@
+"""What is believed of missing inputs: under N(0, I), or learned from the rows by chained Gaussian processes.
+
+All arrays are in standard units. Latent columns, of which nothing is known, are N(0, 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..core import GaussianPrior, InputBelief
+from ..core.chained import ChainedGPs, Imputation, impute
+from ..core.joint_gaussian import fit_joint_gaussian
+from .mixture import Table
+
+# Inputs that are missing at prediction time are drawn this often in all.
+DRAWS_AT_PREDICTION = 50
+# Rows that a joint Gaussian of the inputs is fitted to, at most.
+_MAX_GAUSSIAN_ROWS = 2000
+
+
+@dataclass
+class StandardInputs:
+    """p(x) = N(0, I), as in the paper: a row's entries tell nothing about each other."""
+
+    gaussian_prior: GaussianPrior | None = field(default=None, init=False)
+
+    def beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[InputBelief]:
+        """One belief of new rows, for all components."""
+        holes = np.isnan(inputs)
+        return [InputBelief(np.where(holes, 0.0, inputs), np.where(holes, 1.0, error**2))]
+
+    def moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of new rows' inputs without their outputs."""
+        holes = np.isnan(inputs)
+        return np.where(holes, 0.0, inputs), holes.astype(float)
+
+
+@dataclass
+class CorrelatedInputs:
+    """p(x) learned from the training rows; what is not needed is not learned."""
+
+    table: Table
+    seed: int
+    n_draws: int
+
+    @cached_property
+    def is_latent(self) -> np.ndarray:
+        """Columns of which nothing is known."""
+        return np.isnan(self.table.inputs).all(axis=0)
+
+    @cached_property
+    def is_drawn(self) -> np.ndarray:
+        """Missing entries of the training rows, but for latent columns."""
+        return np.isnan(self.table.inputs) & ~self.is_latent
+
+    @cached_property
+    def gaussian_prior(self) -> GaussianPrior:
+        """N(m, Σ) of the inputs."""
+        rows = np.random.default_rng(self.seed).permutation(len(self.table.inputs))[:_MAX_GAUSSIAN_ROWS]
+        return fit_joint_gaussian(self.table.inputs[rows])
+
+    @cached_property
+    def _given_all(self) -> tuple[Imputation, ChainedGPs]:
+        """Inputs and outputs given each other."""
+        known = self.table.inputs[:, ~self.is_latent]
+        return impute(np.column_stack([known, self.table.targets]), self.n_draws, self.seed)
+
+    @cached_property
+    def _given_inputs(self) -> ChainedGPs:
+        """Inputs given each other, without the outputs."""
+        return impute(self.table.inputs[:, ~self.is_latent], self.n_draws, self.seed)[1]
+
+    def draws(self) -> list[np.ndarray]:
+        """The training inputs, their missing entries drawn; latent columns stay NaN."""
+        return [self._among_latent(draw) for draw in self._given_all[0].draws]
+
+    def training_moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of the training inputs given all else; NaN for latent columns."""
+        imputation = self._given_all[0]
+        return self._among_latent(imputation.mean), self._among_latent(imputation.variance)
+
+    def beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[InputBelief]:
+        """Beliefs of new rows, draws of what is missing, given the rest."""
+        holes = np.isnan(inputs)
+        drawn = holes & ~self.is_latent
+        variance = np.where(holes & ~drawn, 1.0, np.where(drawn, 0.0, error**2))
+        mean = np.where(holes, 0.0, inputs)
+        rows = drawn.any(axis=1)
+        if not rows.any():
+            return [InputBelief(mean, variance)]
+        beliefs = []
+        for draw in self._complete(inputs[rows], None).draws:
+            filled = mean.copy()
+            filled[np.ix_(rows, ~self.is_latent)] = draw
+            beliefs.append(InputBelief(filled, variance))
+        return beliefs
+
+    def moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of new rows' inputs, given their outputs or not; N(0, 1) for latent columns."""
+        mean, variance = np.nan_to_num(inputs), np.isnan(inputs).astype(float)
+        if np.isnan(inputs[:, ~self.is_latent]).any():
+            result, known = self._complete(inputs, targets), np.flatnonzero(~self.is_latent)
+            mean[:, known], variance[:, known] = result.mean[:, : len(known)], result.variance[:, : len(known)]
+        return mean, variance
+
+    def _complete(self, inputs: np.ndarray, targets: np.ndarray | None) -> Imputation:
+        known = inputs[:, ~self.is_latent]
+        chain = self._given_inputs if targets is None else self._given_all[1]
+        rows = known if targets is None else np.column_stack([known, targets])
+        return chain.complete(rows, self.seed, -(-DRAWS_AT_PREDICTION // len(chain.rows)))
+
+    def _among_latent(self, columns: np.ndarray) -> np.ndarray:
+        """Columns of which something is known, put among the latent ones, which are NaN."""
+        full = np.full(self.table.inputs.shape, np.nan)
+        full[:, ~self.is_latent] = columns[:, : int(np.sum(~self.is_latent))]
+        return full

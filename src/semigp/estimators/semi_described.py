@@ -1,0 +1,393 @@
+"""Regression on inputs that are observed, uncertain or missing, entry by entry."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import jax
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from ..compilation import compilation_cache
+from ..core import InputBelief, checks
+from ..core.optimise import FitReport, Progress
+from .contest import Contest, hold_contest
+from .forms import fit_gaussian, fit_mixture, fit_published
+from .frames import FrameKind, as_frame
+from .inputs import CorrelatedInputs, StandardInputs
+from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
+
+
+class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Gaussian process regression for inputs with holes and error bars.
+
+    NaN in X is integrated over, not filled in, in training and in prediction. What is believed of the missing inputs,
+    q(X), takes one of two forms. As a mixture: they are drawn `n_draws` times from chained Gaussian processes (each
+    column given the other inputs and the outputs), a GP is fitted to each draw, and predictions are pooled. Or as in
+    the paper: a Gaussian q(x) per row, optimised together with the model. The first is the better one where inputs
+    tell about each other, the second where the outputs pin the inputs down; by default a contest on held-back outputs
+    of complete rows decides.
+
+    Parameters
+    ----------
+    n_inducing : int
+        Inducing points. Where inputs are certain, as they are in every draw, up to twice as many rows get an exact GP.
+    input_prior : {"correlated", "standard"}
+        Of the missing inputs: learned from the incomplete rows, or N(0, I) as in the paper.
+    output_noise : {"per-output", "shared"}
+        Whether every output has a noise and signal variance of its own.
+    input_noise : {"prior", "constraint"}
+        What error bars mean: N(x, X_std²) as the prior of the true input, with q free; or q's mean pinned at x, as in
+        the paper's variational constraint.
+    posterior : {"auto", "mixture", "gaussian"}
+        The form of q(X). ``input_prior="standard"`` is always Gaussian.
+    n_draws : int
+        Components of the mixture.
+    max_iter : int
+        Of the optimiser, for each stage.
+    callback : callable, optional
+        Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    bound_ : float
+        The bound on the log likelihood of the standardised outputs, hyperpriors included, mean over the mixture.
+    fit_report_ : FitReport
+        Status, message, trace and every stage: complete rows, missing inputs, all rows.
+    relevance_ : (n_features_in_,)
+        Which inputs matter: the prior variance of the slope along each, per standard deviation, the largest being 1.
+    posterior_ : {"mixture", "gaussian"}
+        The form of q(X) that was used.
+    contest_ : Contest or None
+        How the two forms did on held-back outputs: negative log density per value, lower is better.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semigp import SemiDescribedGPRegressor
+    >>> x = np.linspace(0, 6, 40)
+    >>> X, y = np.column_stack([np.sin(x), np.cos(x)]), np.sin(x + 1)
+    >>> X[::3, 0] = np.nan
+    >>> model = SemiDescribedGPRegressor(random_state=0).fit(X, y)
+    >>> bool(abs(model.predict([[np.sin(2.0), np.nan]])[0] - np.sin(3.0)) < 1)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_inducing": [Interval(Integral, 1, None, closed="left")],
+        "input_prior": [StrOptions({"correlated", "standard"})],
+        "output_noise": [StrOptions({"per-output", "shared"})],
+        "input_noise": [StrOptions({"prior", "constraint"})],
+        "posterior": [StrOptions({"auto", "mixture", "gaussian"})],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "callback": [callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_inducing: int = 100,
+        *,
+        input_prior: str = "correlated",
+        output_noise: str = "per-output",
+        input_noise: str = "prior",
+        posterior: str = "auto",
+        n_draws: int = 10,
+        max_iter: int = 2000,
+        callback: Callable[[Progress], bool | None] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_inducing = n_inducing
+        self.input_prior = input_prior
+        self.output_noise = output_noise
+        self.input_noise = input_noise
+        self.posterior = posterior
+        self.n_draws = n_draws
+        self.max_iter = max_iter
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        """NaN is welcome, in X and in y."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # ---- fitting
+
+    def fit(self, X: Any, y: Any, X_std: Any = None) -> SemiDescribedGPRegressor:
+        """Fit to rows with holes.
+
+        Parameters
+        ----------
+        X : (n, q)
+            NaN where missing. A column that is NaN throughout is a latent input: found from the outputs alone.
+        y : (n,) or (n, p)
+            NaN where missing.
+        X_std : (n, q), optional
+            Error bars (standard deviations) on X; 0 = exact. Ignored where X is NaN.
+        """
+        self._validate_params()
+        frame, X, y, error = X, *self._check_training(X, y, X_std)
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._x_scaler = StandardScaler().fit(np.where(np.isnan(X).all(axis=0), 0.0, X))
+        self._y_scaler = StandardScaler().fit(y)
+        table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
+        self._training, self._frame_kind = X, FrameKind.of(frame)
+        with _computing():
+            self._fit_components(table)
+        if self.fit_report_.status in ("iteration limit", "failed"):
+            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+        y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
+        check_consistent_length(X, y)
+        self._y_is_flat = y.ndim == 1
+        y = y.reshape(len(y), -1)
+        empty = np.isnan(y).all(axis=0)
+        if empty.any():
+            raise ValueError(f"y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
+        return X, y, _check_error_bars(X_std, X)
+
+    def _fit_components(self, table: Table) -> None:
+        """Algorithm 1, once for every draw of the missing inputs, or once with a Gaussian q(x)."""
+        recipe, self._table = self._recipe(), table
+        if self.input_prior == "standard":
+            self._inputs: StandardInputs | CorrelatedInputs = StandardInputs()
+            self.posterior_, self.contest_ = "gaussian", None
+            self._components, reports = fit_published(recipe, table)
+        else:
+            self._inputs = CorrelatedInputs(table, self._seed, self.n_draws)
+            self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
+            fit_form = fit_mixture if self.posterior_ == "mixture" else fit_gaussian
+            self._components, reports = fit_form(recipe, table, self._inputs)
+        self.fit_report_ = _joint_report(reports)
+        self.bound_ = self.fit_report_.bound
+        self.relevance_ = _relevance(self._components)
+
+    def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:
+        if not inputs.is_drawn.any():
+            return "gaussian", None  # nothing to draw
+        if self.posterior != "auto":
+            return self.posterior, None
+        contest = hold_contest(recipe, inputs.table, self._seed)
+        return ("mixture" if contest is None else contest.winner), contest
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            n_inducing=self.n_inducing,
+            per_output=self.output_noise == "per-output",
+            constrain_means=self.input_noise == "constraint",
+            max_iter=self.max_iter,
+            random_state=self._seed,
+            callback=self.callback,
+        )
+
+    # ---- prediction
+
+    def predict(self, X: Any, return_std: bool = False, X_std: Any = None) -> Any:
+        """Mean, and on request standard deviation, of new outputs.
+
+        NaN in X is integrated out given the row's other entries, error bars `X_std` as N(x, X_std²). The standard
+        deviation is that of an observation: function, inputs and noise.
+        """
+        X, error = self._check_new(X, X_std)
+        inputs, error = self._x_scaler.transform(X), error / self._x_scaler.scale_
+        with _computing():
+            parts = [predict(component, belief) for component, belief in self._beliefs(inputs, error)]
+        mean, variance = pooled(*zip(*parts, strict=True))
+        mean = self._y_scaler.inverse_transform(mean)
+        std = np.sqrt(variance) * self._y_scaler.scale_
+        if self._y_is_flat:
+            mean, std = mean[:, 0], std[:, 0]
+        return (mean, std) if return_std else mean
+
+    def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return X, _check_error_bars(X_std, X)
+
+    def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component, InputBelief]]:
+        """Components and what they are asked about: all the one belief, or each as many of the draws."""
+        beliefs = self._inputs.beliefs(inputs, error)
+        if len(beliefs) == 1:
+            return [(component, beliefs[0]) for component in self._components]
+        return [(self._components[i % len(self._components)], belief) for i, belief in enumerate(beliefs)]
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples): joint over rows, with noise."""
+        X, _ = self._check_new(X, None)
+        checks.check_count("n_samples", n_samples)
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        samples = np.empty((len(X), self._y_scaler.n_features_in_, n_samples))
+        with _computing():
+            beliefs = self._beliefs(self._x_scaler.transform(X), np.zeros(X.shape))
+            chosen = random.integers(len(beliefs), size=n_samples)
+            for i in np.unique(chosen):
+                (component, belief), where = beliefs[i], np.flatnonzero(chosen == i)
+                functions = component.posterior.sample_functions(
+                    jax.random.key(int(random.integers(2**31))), len(where)
+                )
+                noise = np.sqrt(component.noise_variance)
+                for function, place in zip(_evaluate(functions, belief, random), where, strict=True):
+                    samples[:, :, place] = function + noise * random.normal(size=function.shape)
+        samples = samples * self._y_scaler.scale_[:, None] + self._y_scaler.mean_[:, None]
+        return samples[:, 0] if self._y_is_flat else samples
+
+    # ---- imputation
+
+    def impute(self, X: Any = None, y: Any = None, return_std: bool = False) -> Any:
+        """Posterior mean, and on request standard deviation, of the inputs.
+
+        Parameters
+        ----------
+        X : (n, q), optional
+            Rows with NaN; by default the training rows. Known entries come back unchanged, with standard deviation 0;
+            those of the training rows that had error bars come back as they are believed to be.
+        y : (n,) or (n, p), optional
+            Outputs of those rows, NaN where unknown. Without them the inputs are inferred from each other.
+        """
+        check_is_fitted(self)
+        if X is None:
+            if y is not None:
+                raise ValueError("y was given without X: give the rows that it belongs to, or neither.")
+            kind, X, is_known = self._frame_kind, self._training, ~self._table.is_uncertain
+            mean, variance = self._training_moments()
+        else:
+            kind = FrameKind.of(X)
+            X, _ = self._check_new(X, None)
+            is_known = ~np.isnan(X)
+            mean, variance = self._new_moments(self._x_scaler.transform(X), self._check_outputs(y, X))
+        mean = as_frame(np.where(is_known, X, self._x_scaler.inverse_transform(mean)), kind)
+        std = as_frame(np.where(is_known, 0.0, np.sqrt(variance) * self._x_scaler.scale_), kind)
+        return (mean, std) if return_std else mean
+
+    def _check_outputs(self, y: Any, X: np.ndarray) -> np.ndarray | None:
+        if y is None:
+            return None
+        y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
+        check_consistent_length(X, y)
+        y = y.reshape(len(y), -1)
+        if y.shape[1] != self._y_scaler.n_features_in_:
+            raise ValueError(f"y has {y.shape[1]} columns; the model was fitted to {self._y_scaler.n_features_in_}.")
+        return self._y_scaler.transform(y)
+
+    def _training_moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of what is believed of the training inputs."""
+        moments = [_component_inputs(component, self._table.inputs) for component in self._components]
+        mean, variance = pooled(*zip(*moments, strict=True))
+        if self.posterior_ == "mixture":
+            # Smoother than the spread of a few draws: the mixture of what each was drawn from.
+            drawn, moments_of_draws = self._inputs.is_drawn, self._inputs.training_moments()
+            mean, variance = (np.where(drawn, a, b) for a, b in zip(moments_of_draws, (mean, variance), strict=True))
+        return mean, variance
+
+    def _new_moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of new rows' inputs, given their outputs or not."""
+        with _computing():
+            if targets is None:
+                return self._inputs.moments(inputs, None)
+            if self.posterior_ == "gaussian":
+                prior = self._inputs.gaussian_prior
+                return infer_inputs(self._components[0], inputs, targets, prior, self.max_iter)
+            mean, variance = self._inputs.moments(inputs, targets)
+            latent = np.isnan(inputs) & self._inputs.is_latent
+            if latent.any():
+                some = np.where(latent, np.nan, mean)
+                found = infer_inputs(self._components[0], some, targets, None, self.max_iter)
+                mean, variance = (np.where(latent, a, b) for a, b in zip(found, (mean, variance), strict=True))
+        return mean, variance
+
+
+@contextlib.contextmanager
+def _computing() -> Iterator[None]:
+    """Compiled code is kept, and LAPACK has one thread: on matrices of our size more only wait for each other."""
+    with compilation_cache(), threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def _check_error_bars(X_std: Any, X: np.ndarray) -> np.ndarray:
+    """Error bars of the shape of X, 0 where there is none to speak of."""
+    if X_std is None:
+        return np.zeros(X.shape)
+    X_std = check_array(X_std, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X_std")
+    if X_std.shape != X.shape:
+        raise ValueError(f"X_std has shape {X_std.shape} but X has shape {X.shape}; use 0 where an entry is exact.")
+    lost = np.isnan(X_std) & ~np.isnan(X)
+    if lost.any():
+        row, column = np.argwhere(lost)[0]
+        raise ValueError(f"X_std is NaN at row {row}, column {column}, where X has a value; use 0 where it is exact.")
+    X_std = np.where(np.isnan(X), 0.0, X_std)
+    checks.check_nonnegative("X_std", X_std, "Error bars are standard deviations; use 0 for exact entries.")
+    return X_std
+
+
+def _component_inputs(component: Component, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of q(x) of the training rows in one component; the drawn entries are not meant."""
+    data, model = component.data, component.model
+    mean, variance = np.nan_to_num(inputs), np.zeros(inputs.shape)
+    is_real = data.rows >= 0
+    rows = data.rows[is_real]
+    mean[rows] = np.where(data.mean_is_free, model.mean, data.values)[is_real]
+    variance[rows] = np.where(data.unknown, model.variance, 0.0)[is_real]
+    return mean, variance
+
+
+def _evaluate(functions: Any, belief: InputBelief, random: np.random.Generator) -> Iterator[np.ndarray]:
+    """Every function at inputs drawn from the belief."""
+    std = np.sqrt(belief.variance)
+    if not std.any():
+        yield from functions(belief.mean)
+        return
+    for i in range(functions.n_samples):
+        yield functions(belief.mean + std * random.normal(size=std.shape))[i]
+
+
+def _relevance(components: list[Component]) -> np.ndarray:
+    """σ²/ℓ² of the RBF and v of the linear kernel, the prior variance of ∂f/∂x, mean over components."""
+    slopes = []
+    for component in components:
+        parts = getattr(component.model.kernel, "kernels", (component.model.kernel,))
+        slope = parts[0].variance / np.asarray(parts[0].lengthscale) ** 2
+        slopes.append(slope + sum(np.asarray(part.variances) for part in parts[1:]))
+    mean = np.mean(slopes, axis=0)
+    return mean / mean.max()
+
+
+def _joint_report(reports: list[FitReport]) -> FitReport:
+    """One report of all components: status and message of the one that did worst, the trace of the first."""
+    if len(reports) == 1:
+        return reports[0]
+    order = ("failed", "interrupted", "stalled", "iteration limit", "converged")
+    worst = min(reports, key=lambda report: order.index(report.status))
+    stages: list[tuple] = [("missing inputs", "converged", len(reports))]
+    for i, report in enumerate(reports, 1):
+        stages += [(f"{name}, draw {i}", status, count) for name, status, count in report.stages]
+    return replace(
+        worst,
+        bound=float(np.mean([report.bound for report in reports])),
+        trace=reports[0].trace,
+        evaluations=sum(report.evaluations for report in reports),
+        seconds=sum(report.seconds for report in reports),
+        stages=tuple(stages),
+        signal_to_noise=np.mean([report.signal_to_noise for report in reports], axis=0),
+    )

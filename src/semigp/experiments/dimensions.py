@@ -1,0 +1,135 @@
+"""Figure 8 of the paper: how the numbers of inputs, outputs and rows decide what incomplete rows are worth."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .. import baselines, datasets, scores
+from ..estimators import SemiDescribedGPRegressor
+from .reporting import Row, markdown_table, run_cells, summarise, write_rows, write_settings
+
+OURS, STANDARD = "SD-GP", "GP, complete rows"
+FIRST_SEED = 1000
+_BASE = {"q": 10, "p": 5, "n": 100}
+# What is varied, one at a time around q = 10, p = 5, n = 100 rows of which two in five are complete.
+PROFILES = {
+    "quick": {"seeds": 1, "rates": (0.3, 0.9), "q": (2, 10), "p": (1, 10), "n": (50, 100)},
+    "paper": {
+        "seeds": 5,
+        "rates": (0.2, 0.4, 0.6, 0.8, 1.0),
+        "q": (2, 5, 10, 15, 20),
+        "p": (1, 5, 10, 20),
+        "n": (50, 100, 200),
+    },
+}
+
+
+def run_cell(varied: str, value: int, rate: float, seed: int) -> list[Row]:
+    """Both methods on one data set."""
+    size = _BASE | {varied: value}
+    n_test = 100
+    X, Y = datasets.make_semi_described(size["n"] + n_test, size["q"], size["p"], seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    train, test = order[: size["n"]], order[size["n"] :]
+    n_complete = round(0.4 * size["n"])
+    missing = np.zeros((size["n"], size["q"]), bool)
+    missing[n_complete:] = datasets.mask_at_random((size["n"] - n_complete, size["q"]), rate, seed)
+    inputs = np.where(missing, np.nan, X[train])
+    rows: list[Row] = []
+    for name, model in {
+        OURS: SemiDescribedGPRegressor(random_state=seed),
+        STANDARD: baselines.CompleteRowsGP(),
+    }.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            mean, std = model.fit(inputs, Y[train]).predict(X[test], return_std=True)
+        unit = Y[train].std(axis=0)
+        scored = {score: f(Y[test] / unit, mean / unit, std / unit) for score, f in scores.ALL.items()}
+        rows.append({"varied": varied, "value": value, "rate": rate, "seed": seed, "method": name} | scored)
+    return rows
+
+
+def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
+    """Run, and write the tables and the figure."""
+    settings = PROFILES[profile]
+    started = time.perf_counter()
+    cells = [
+        (varied, value, rate, FIRST_SEED + seed)
+        for varied in _BASE
+        for value in settings[varied]
+        for rate in settings["rates"]
+        for seed in range(settings["seeds"])
+    ]
+    rows = run_cells(run_cell, cells, n_jobs)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_rows(folder / "dimensions.csv", rows)
+    seconds = time.perf_counter() - started
+    write_settings(
+        folder / "dimensions.json", {"profile": profile, "first_seed": FIRST_SEED, "base": _BASE} | settings, seconds
+    )
+    (folder / "dimensions.md").write_text(table(rows))
+    return [folder / "dimensions.md", *figure(rows, folder)]
+
+
+def table(rows: list[Row]) -> str:
+    """MSE of SD-GP as a share of the GP's on complete rows, and its coverage."""
+    parts = ["# The effect of the numbers of inputs, outputs and rows\n"]
+    parts.append(
+        "MSE of SD-GP / MSE of a GP on the complete rows (coverage of SD-GP's 95 % intervals); means over seeds.\n"
+    )
+    rates = sorted({row["rate"] for row in rows})
+    error, covered = (summarise(rows, ("varied", "value", "rate", "method"), s) for s in ("MSE", "coverage"))
+    lines = []
+    for varied, value in dict.fromkeys((row["varied"], row["value"]) for row in rows):
+        cells = []
+        for rate in rates:
+            key = (varied, value, rate)
+            ratio = error[(*key, OURS)].mean / error[(*key, STANDARD)].mean
+            cells.append(f"{ratio:.2f} ({covered[(*key, OURS)].mean:.2f})")
+        lines.append([f"{varied} = {value}", *cells])
+    return "\n".join(parts) + "\n" + markdown_table(["", *(f"{rate:.0%} missing" for rate in rates)], lines)
+
+
+def figure(rows: list[Row], folder: Path) -> list[Path]:
+    """Figure 8: the ratio of errors against the missing rate, a panel for each number that is varied."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from ..plotting import STYLE, draw_curves
+
+    ratios: list[Row] = []
+    standard = {(r["varied"], r["value"], r["rate"], r["seed"]): r["MSE"] for r in rows if r["method"] == STANDARD}
+    for row in rows:
+        if row["method"] == OURS:
+            base = standard[row["varied"], row["value"], row["rate"], row["seed"]]
+            ratios.append(row | {"log ratio": float(np.log2(row["MSE"] / base))})
+    with plt.rc_context(STYLE):
+        canvas, panels = plt.subplots(1, 3, figsize=(12, 3.8), sharey=True)
+        for axes, varied in zip(panels, _BASE, strict=True):
+            found = summarise((r for r in ratios if r["varied"] == varied), ("value", "rate"), "log ratio")
+            rates = sorted({rate for _, rate in found})
+            curves = {
+                f"{varied} = {value}": ([found[value, r].mean for r in rates], [found[value, r].error for r in rates])
+                for value in sorted({value for value, _ in found})
+            }
+            draw_curves(axes, [100 * r for r in rates], curves)
+            axes.axhline(0.0, color="black", lw=0.8)
+            axes.set(xlabel="missing inputs of incomplete rows, %", title=f"number of {_NAMES[varied]}")
+            axes.legend()
+        panels[0].set_ylabel("log₂ MSE(SD-GP) / MSE(GP, complete rows)")
+        canvas.tight_layout()
+        paths = [folder / "dimensions.png", folder / "dimensions.svg"]
+        for path in paths:
+            canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+        plt.close(canvas)
+    return paths
+
+
+_NAMES = {"q": "inputs, q", "p": "outputs, p", "n": "rows, n"}

@@ -1,0 +1,90 @@
+"""Tables of results: collected cell by cell, summarised over seeds, written with settings and versions."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import csv
+import importlib.metadata
+import json
+import multiprocessing
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Row = dict[str, Any]
+_PACKAGES = ("semigp", "jax", "numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and standard error over seeds."""
+
+    mean: float
+    error: float
+    count: int
+
+
+def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int) -> list[Row]:
+    """All cells, in processes with a core each, with a line of progress for each that ends."""
+    context = multiprocessing.get_context("spawn")
+    cores = context.Queue()
+    for i in range(n_jobs):
+        cores.put(i)
+    started, rows = time.perf_counter(), []
+    with concurrent.futures.ProcessPoolExecutor(n_jobs, context, _take_core, (cores,)) as pool:
+        jobs = [pool.submit(cell, *some) for some in arguments]
+        for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
+            rows += job.result()
+            spent = time.perf_counter() - started
+            left = spent / done * (len(arguments) - done)
+            print(f"{done}/{len(arguments)} cells, {spent:.0f} s, about {left:.0f} s left", flush=True)
+    return rows
+
+
+def _take_core(cores: Any) -> None:
+    """Keep this process to a core of its own: XLA's threads of several processes would only wait for each other."""
+    if hasattr(os, "sched_setaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {allowed[cores.get() % len(allowed)]})
+
+
+def summarise(rows: Iterable[Row], keys: Sequence[str], score: str) -> dict[tuple, Summary]:
+    """Mean and standard error of a score over all rows that agree in `keys`."""
+    groups: dict[tuple, list[float]] = {}
+    for row in rows:
+        if row.get(score) is not None:
+            groups.setdefault(tuple(row[key] for key in keys), []).append(row[score])
+    return {
+        key: Summary(float(np.mean(v)), float(np.std(v, ddof=1) / np.sqrt(len(v))) if len(v) > 1 else 0.0, len(v))
+        for key, v in groups.items()
+    }
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Every single result, as CSV."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        for row in sorted(rows, key=lambda row: [str(row.get(c)) for c in columns[:4]]):
+            writer.writerow({k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()})
+
+
+def write_settings(path: Path, settings: Mapping[str, Any], seconds: float) -> None:
+    """What was run, with what, on what."""
+    versions = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    machine = {"python": platform.python_version(), "system": platform.platform(), "seconds": round(seconds)}
+    path.write_text(json.dumps({"settings": settings, "versions": versions, "machine": machine}, indent=2) + "\n")
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table for people."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"

@@ -1,0 +1,19 @@
+"""scikit-learn's own battery of checks."""
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+
+from semigp import SemiDescribedGPRegressor
+
+SMALL = SemiDescribedGPRegressor(n_inducing=20, max_iter=20, n_draws=2)
+
+
+@pytest.mark.filterwarnings("ignore")  # twenty iterations are not enough, and say so
+@parametrize_with_checks([SMALL])
+def test_check(estimator, check):
+    check(estimator)
+
+
+def test_all_checks_are_there():
+    """A guard: the battery does not shrink unseen."""
+    assert len(list(estimator_checks_generator(SMALL))) >= 40
