@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
@@ -73,9 +74,19 @@ class MultipleImputationGP(Baseline):
         table, q = np.column_stack([X, y]), X.shape[1]
         seeds = range(self.random_state * self.n_draws, (self.random_state + 1) * self.n_draws)
         imputers = [clone(self.imputer).set_params(random_state=seed) for seed in seeds]
-        draws = [imputer.fit_transform(table)[:, :q] for imputer in imputers]
-        self.imputed_ = np.mean(draws, axis=0)
+        self._draws = [imputer.fit_transform(table)[:, :q] for imputer in imputers], y
+        self.imputed_ = np.mean(self._draws[0], axis=0)
+        self._fit_gps()
+
+    def _fit_gps(self) -> None:
+        draws, y = self._draws
         self._gps = [clone(self.gp or ExactGP()).fit(draw, y) for draw in draws]
+
+    def with_gp(self, gp: ExactGP) -> MultipleImputationGP:
+        """The same draws with another GP."""
+        other = copy.copy(self).set_params(gp=gp)
+        other._fit_gps()
+        return other
 
     def _predict(self, X):
         parts = [gp.predict(X, return_std=True) for gp in self._gps]

@@ -24,7 +24,7 @@ from . import checks
 
 LENGTHSCALES = (0.35, 0.6, 1.0, 1.7)
 LINEAR_SHARES = (0.0, 0.2, 1.0)
-NOISES = (1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
+NOISES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
 
 # Rows that a regression is conditioned on, and rows that its hyperparameters are chosen on, at most.
 MAX_ROWS, MAX_ROWS_TO_CHOOSE = 1000, 300

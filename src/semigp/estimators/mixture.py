@@ -134,7 +134,8 @@ def _stages(recipe: Recipe, data: Data, is_warm: bool, is_exact: bool) -> list[S
 
 def _starting_inputs(table: Table, moments: tuple[np.ndarray, np.ndarray] | None) -> tuple[np.ndarray, np.ndarray]:
     """Where q(x) starts: at the moments given, else at the nearest row on [X, Y]; latent inputs at Y's components."""
-    mean, variance = table.inputs.copy(), np.full(table.inputs.shape, _START_VARIANCE)
+    has_bar = table.error > 0
+    mean, variance = table.inputs.copy(), np.where(has_bar, np.maximum(table.error**2, 1e-8), _START_VARIANCE)
     is_latent = np.isnan(mean).all(axis=0)
     if is_latent.any():
         mean[:, is_latent] = principal_components(table.targets, int(is_latent.sum()))

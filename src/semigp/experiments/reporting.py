@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import threadpoolctl
 
 Row = dict[str, Any]
 _PACKAGES = ("semigp", "jax", "numpy", "scipy", "scikit-learn")
@@ -30,8 +31,8 @@ class Summary:
     count: int
 
 
-def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int) -> list[Row]:
-    """All cells, in processes with a core each, with a line of progress for each that ends."""
+def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int, table: Path) -> list[Row]:
+    """All cells, in processes with a core each; the table grows, and a line tells of progress, with each that ends."""
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
     for i in range(n_jobs):
@@ -41,6 +42,7 @@ def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs
         jobs = [pool.submit(cell, *some) for some in arguments]
         for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
             rows += job.result()
+            write_rows(table, rows)
             spent = time.perf_counter() - started
             left = spent / done * (len(arguments) - done)
             print(f"{done}/{len(arguments)} cells, {spent:.0f} s, about {left:.0f} s left", flush=True)
@@ -52,6 +54,7 @@ def _take_core(cores: Any) -> None:
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {allowed[cores.get() % len(allowed)]})
+    threadpoolctl.threadpool_limits(1)
 
 
 def summarise(rows: Iterable[Row], keys: Sequence[str], score: str) -> dict[tuple, Summary]:

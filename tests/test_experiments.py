@@ -1,0 +1,94 @@
+"""Experiments: their arithmetic, and a small run of each from the command line's point of view."""
+
+import csv
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from semigp.cli.app import app
+from semigp.experiments import dimensions, noisy_inputs, semi_described
+from semigp.experiments.reporting import markdown_table, summarise, write_rows
+
+
+def test_summaries():
+    rows = [{"method": "a", "x": 1.0}, {"method": "a", "x": 3.0}, {"method": "b", "x": 5.0}, {"method": "b", "x": None}]
+    found = summarise(rows, ("method",), "x")
+    assert found[("a",)].mean == 2.0
+    assert found[("a",)].error == pytest.approx(1.0)  # std 1.414 over √2
+    assert found[("b",)].count == 1
+    assert markdown_table(["", "x"], [["a", "1"]]) == "|  | x |\n|---|---|\n| a | 1 |\n"
+
+
+def test_rows_are_written_in_order(tmp_path):
+    write_rows(tmp_path / "rows.csv", [{"data": "b", "x": 1.23456789}, {"data": "a", "x": 2.0, "note": "n"}])
+    with (tmp_path / "rows.csv").open() as file:
+        assert [row["data"] for row in csv.DictReader(file)] == ["a", "b"]
+
+
+def test_noisy_inputs_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(noisy_inputs, "FUNCTIONS", {"sine": noisy_inputs.FUNCTIONS["sine"]})
+    rows = noisy_inputs.run_cell("sine", 0.4, 0)
+    assert {row["method"] for row in rows} == {noisy_inputs.OURS, noisy_inputs.CONSTRAINED, noisy_inputs.IGNORED}
+    assert all(np.isfinite(row["RMSE"]) for row in rows)
+    assert noisy_inputs.OURS in noisy_inputs.table(rows)
+    for path in noisy_inputs.figure(tmp_path):
+        assert path.stat().st_size > 5000
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_dimensions_run(tmp_path):
+    rows = [row for p in (1, 2) for seed in (0, 1) for row in _dimension_cell(p, seed)]
+    text = dimensions.table(rows)
+    assert "q = 2" in text
+    for path in dimensions.figure(rows, tmp_path):
+        assert path.stat().st_size > 5000
+
+
+def _dimension_cell(p, seed):
+    rows = []
+    for varied in ("q", "p", "n"):
+        for method, error in ((dimensions.OURS, 0.5), (dimensions.STANDARD, 1.0)):
+            row = {"varied": varied, "value": 2, "rate": 0.5 * p, "seed": seed, "method": method}
+            rows.append(row | {"MSE": error * (1 + 0.1 * seed), "coverage": 0.95})
+    return rows
+
+
+def test_semi_described_tables_and_figure(tmp_path):
+    """The best method but the oracle is in bold; the oracle never is."""
+    rows = []
+    for data in ("simulated", "mocap"):
+        for method, error in ((semi_described.OURS, 0.2), ("mean", 1.0), (semi_described.ORACLE, 0.1)):
+            for rate in (0.2, 0.5):
+                for seed in (0, 1):
+                    row = {"data": data, "rate": rate, "seed": seed, "method": method, "missing inputs": None}
+                    scores = {
+                        "MSE": error,
+                        "MAE": error,
+                        "NLPD": error,
+                        "CRPS": error,
+                        "coverage": 0.95,
+                        "seconds": 1.0,
+                    }
+                    rows.append(row | scores)
+    text = semi_described.tables(rows)
+    assert f"| {semi_described.OURS} | **0.2 ± 0** | **0.2 ± 0** |" in text
+    assert f"| {semi_described.ORACLE} | 0.1 ± 0 |" in text
+    for path in semi_described.figure(rows, tmp_path):
+        assert path.stat().st_size > 5000
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_semi_described_cell():
+    """Half of the simulated inputs missing: SD-GP's errors below every single imputation, on one seed."""
+    rows = {row["method"]: row for row in semi_described.run_cell("simulated", 7, 0.5)}
+    assert len(rows) == 14
+    assert all(rows[semi_described.OURS]["MSE"] < rows[name]["MSE"] for name in semi_described.SINGLE)
+
+
+def test_command_line_names_what_there_is():
+    result = CliRunner().invoke(app, ["reproduce", "everything"])
+    assert result.exit_code == 2
+    assert "there is no experiment 'everything'" in result.output.replace("\n", " ").replace("│ ", "")
+    assert "Example: semigp reproduce noisy-inputs --quick" in CliRunner().invoke(app, ["reproduce", "--help"]).output
