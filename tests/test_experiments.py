@@ -28,7 +28,7 @@ def test_rows_are_written_in_order(tmp_path):
 
 def test_noisy_inputs_run(tmp_path, monkeypatch):
     monkeypatch.setattr(noisy_inputs, "FUNCTIONS", {"sine": noisy_inputs.FUNCTIONS["sine"]})
-    rows = noisy_inputs.run_cell("sine", 0.4, 0)
+    rows = noisy_inputs.run_cell("sine", 0.4, 40, 0)
     assert {row["method"] for row in rows} == {noisy_inputs.OURS, noisy_inputs.CONSTRAINED, noisy_inputs.IGNORED}
     assert all(np.isfinite(row["RMSE"]) for row in rows)
     assert noisy_inputs.OURS in noisy_inputs.table(rows)

@@ -7,13 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .compilation import compilation_cache
-from .core import RBF, InputBelief
-from .core.model import Data, Model, describe, input_belief, posterior, start
-from .core.optimise import FitReport, fit
+from .estimators import SemiDescribedGPRegressor
 
 OUTPUT = Path("build") / "demo" / "recovered.csv"
-N_INDUCING = 30
 
 
 def make_data(n_rows: int, missing: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -24,15 +20,6 @@ def make_data(n_rows: int, missing: float, seed: int) -> tuple[np.ndarray, np.nd
     outputs = np.stack([np.sin(1.5 * a) + 0.5 * b, np.cos(1.5 * a) - b, 0.5 * a + np.sin(b)], axis=1)
     holes = random.random(truth.shape) < missing
     return truth, np.where(holes, np.nan, truth), outputs + 0.05 * random.normal(size=outputs.shape)
-
-
-def fit_rows(inputs: np.ndarray, outputs: np.ndarray) -> tuple[Model, Data, FitReport]:
-    """Fit rows with or without holes."""
-    data = describe(inputs, outputs)
-    inducing = inputs[~np.isnan(inputs).any(axis=1)][:N_INDUCING]
-    model = start(data, RBF(1.0, np.ones(inputs.shape[1])), inducing, np.full(3, 0.1), output_scale=np.ones(3))
-    model, report = fit(model, data)
-    return model, data, report
 
 
 def rmse(difference: np.ndarray) -> float:
@@ -46,23 +33,22 @@ def main() -> None:
     truth, recorded, outputs = make_data(n_rows=120, missing=0.4, seed=0)
     test_inputs, _, test_outputs = make_data(n_rows=500, missing=0.0, seed=1)
     incomplete = np.isnan(recorded).any(axis=1)
-    holes = np.isnan(recorded[incomplete])
-    with compilation_cache():
-        model, data, report = fit_rows(recorded, outputs)
-        model_complete, data_complete, _ = fit_rows(recorded[~incomplete], outputs[~incomplete])
-        test = InputBelief.observed(test_inputs)
-        error = rmse(posterior(model, data).predict(test)[0] - test_outputs)
-        error_complete = rmse(posterior(model_complete, data_complete).predict(test)[0] - test_outputs)
-    belief = input_belief(model, data)
-    hidden, mean, std = truth[incomplete][holes], belief.mean[holes], np.sqrt(belief.variance[holes])
+    holes = np.isnan(recorded)
+    model = SemiDescribedGPRegressor(30, random_state=0).fit(recorded, outputs)
+    complete = SemiDescribedGPRegressor(30, random_state=0).fit(recorded[~incomplete], outputs[~incomplete])
+    error = rmse(model.predict(test_inputs) - test_outputs)
+    error_complete = rmse(complete.predict(test_inputs) - test_outputs)
+    found, spread = model.impute(return_std=True)
+    hidden, mean, std = truth[holes], found[holes], spread[holes]
     covered = np.mean(np.abs(mean - hidden) < 1.96 * std)
 
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    rows, columns = np.nonzero(np.isnan(recorded))
+    rows, columns = np.nonzero(holes)
     table = np.column_stack([rows, columns, hidden, mean, std])
     np.savetxt(OUTPUT, table, "%.6g", ",", header="row,column,hidden_value,recovered_mean,recovered_std", comments="")
 
     print(f"{len(recorded)} rows, {incomplete.sum()} of them with holes in the inputs ({holes.sum()} entries missing).")
+    report = model.fit_report_
     print(f"Fit: {report.status} at bound {report.bound:.1f} after {len(report.trace)} iterations.")
     print(f"Missing entries, error (RMSE):  {rmse(mean - hidden):.3f}   filled with the mean: {rmse(hidden):.3f}")
     print(f"Missing entries, truth inside the 95 % interval: {covered:.0%}")

@@ -40,7 +40,7 @@ def solve_rows(matrices: Float[Array, "n q q"], right: Float[Array, "n q k"]) ->
     return jax.lax.map(lambda row: jnp.linalg.solve(*row), (matrices, right))
 
 
-def log_determinants(matrices: Float[Array, "n q q"]) -> Float[Array, " n"]:
+def log_determinants(matrices: Float[Array, "n q q"]) -> jax.Array:
     """log|·| of every matrix, row by row for the same reason."""
     return jax.lax.map(lambda matrix: jnp.linalg.slogdet(matrix)[1], matrices)
 

@@ -66,6 +66,8 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The bound on the log likelihood of the standardised outputs, hyperpriors included, mean over the mixture.
     fit_report_ : FitReport
         Status, message, trace and every stage: complete rows, missing inputs, all rows.
+    n_iter_ : int
+        Iterations of the longest of the optimisations.
     relevance_ : (n_features_in_,)
         Which inputs matter: the prior variance of the slope along each, per standard deviation, the largest being 1.
     posterior_ : {"mixture", "gaussian"}
@@ -181,7 +183,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             fit_form = fit_mixture if self.posterior_ == "mixture" else fit_gaussian
             self._components, reports = fit_form(recipe, table, self._inputs)
         self.fit_report_ = _joint_report(reports)
-        self.bound_ = self.fit_report_.bound
+        self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
         self.relevance_ = _relevance(self._components)
 
     def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:

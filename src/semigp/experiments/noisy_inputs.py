@@ -18,8 +18,8 @@ from .reporting import Row, markdown_table, run_cells, summarise, write_settings
 OURS, IGNORED, CONSTRAINED = "error bars as a prior (default)", "error bars ignored", "error bars as a constraint"
 FIRST_SEED = 2000
 PROFILES = {
-    "quick": {"seeds": 3, "variances": (0.1, 0.4)},
-    "paper": {"seeds": 10, "variances": (0.02, 0.1, 0.2, 0.4)},
+    "quick": {"seeds": 2, "variances": (0.1, 0.4), "rows": (80,)},
+    "paper": {"seeds": 10, "variances": (0.1, 0.4), "rows": (80, 200)},
 }
 FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sine": lambda x: np.sin(2.0 * x),
@@ -27,23 +27,23 @@ FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "step": lambda x: np.tanh(4.0 * x),
     "wave": lambda x: np.cos(3.0 * x) * np.exp(-0.2 * x**2),
 }
-_N_TRAIN, _NOISE = 80, 0.05
+_NOISE = 0.05
 
 
-def make_problem(function: str, variance: float, seed: int) -> tuple[np.ndarray, ...]:
+def make_problem(function: str, variance: float, n_rows: int, seed: int) -> tuple[np.ndarray, ...]:
     """Noisy inputs with variances from 0 up to `variance`, their standard deviations, outputs; clean test rows."""
     random = np.random.default_rng(seed)
     f = FUNCTIONS[function]
-    x = random.uniform(-3.0, 3.0, size=(_N_TRAIN, 1))
+    x = random.uniform(-3.0, 3.0, size=(n_rows, 1))
     std = np.sqrt(random.uniform(0.0, variance, size=x.shape))
-    y = f(x[:, 0]) + _NOISE * random.normal(size=_N_TRAIN)
+    y = f(x[:, 0]) + _NOISE * random.normal(size=n_rows)
     test = np.linspace(-3.0, 3.0, 200)[:, None]
     return x + std * random.normal(size=x.shape), std, y, test, f(test[:, 0])
 
 
-def run_cell(function: str, variance: float, seed: int) -> list[Row]:
+def run_cell(function: str, variance: float, n_rows: int, seed: int) -> list[Row]:
     """All ways to treat error bars on one problem: errors against the function, intervals against new observations."""
-    X, std, y, X_test, truth = make_problem(function, variance, seed)
+    X, std, y, X_test, truth = make_problem(function, variance, n_rows, seed)
     observed = truth + _NOISE * np.random.default_rng(seed + 1).normal(size=truth.shape)
     models: dict[str, Any] = {
         OURS: (SemiDescribedGPRegressor(random_state=seed), {"X_std": std}),
@@ -55,7 +55,7 @@ def run_cell(function: str, variance: float, seed: int) -> list[Row]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             mean, spread = model.fit(X, y, **extra).predict(X_test, return_std=True)
-        row: Row = {"function": function, "variance": variance, "seed": seed, "method": name}
+        row: Row = {"function": function, "variance": variance, "rows": n_rows, "seed": seed, "method": name}
         row["RMSE"] = float(np.sqrt(np.mean((mean - truth) ** 2)))
         row |= {score: scores.ALL[score](observed, mean, spread) for score in ("NLPD", "CRPS", "coverage")}
         rows.append(row)
@@ -67,7 +67,7 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     settings = PROFILES[profile]
     started = time.perf_counter()
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
-    cells = [(f, v, seed) for f in FUNCTIONS for v in settings["variances"] for seed in seeds]
+    cells = [(f, v, n, s) for s in seeds for n in settings["rows"] for v in settings["variances"] for f in FUNCTIONS]
     rows = run_cells(run_cell, cells, n_jobs, folder / "noisy-inputs.csv")
     seconds = time.perf_counter() - started
     write_settings(folder / "noisy-inputs.json", {"profile": profile, "first_seed": FIRST_SEED} | settings, seconds)
@@ -80,22 +80,21 @@ def table(rows: list[Row]) -> str:
     count = len({row["seed"] for row in rows})
     parts = ["# Noisy inputs with known error bars\n"]
     parts.append(
-        f"One input, {_N_TRAIN} rows, {len(FUNCTIONS)} functions, {count} seeds each. Input variances uniform up to "
+        f"One input, {len(FUNCTIONS)} functions, {count} seeds each. Input variances uniform up to "
         "the one named. RMSE against the function at clean inputs, median over seeds and functions; coverage of new "
         "observations, mean.\n"
     )
     lines = []
-    variances = sorted({row["variance"] for row in rows})
+    settings = sorted({(row["rows"], row["variance"]) for row in rows})
     for method in (OURS, CONSTRAINED, IGNORED):
         cells = []
-        for variance in variances:
-            some = [row for row in rows if row["method"] == method and row["variance"] == variance]
+        for setting in settings:
+            some = [row for row in rows if row["method"] == method and (row["rows"], row["variance"]) == setting]
             median = np.median([row["RMSE"] for row in some])
-            nlpd = summarise(some, ("method",), "NLPD")[(method,)].mean
-            covered = summarise(some, ("method",), "coverage")[(method,)].mean
+            nlpd, covered = (summarise(some, ("method",), score)[(method,)].mean for score in ("NLPD", "coverage"))
             cells.append(f"{median:.3f} / {nlpd:.2f} / {covered:.3f}")
         lines.append([method, *cells])
-    header = ["RMSE / NLPD / coverage", *(f"variance to {variance:g}" for variance in variances)]
+    header = ["RMSE / NLPD / coverage", *(f"{n} rows, variance to {variance:g}" for n, variance in settings)]
     return "\n".join(parts) + "\n" + markdown_table(header, lines)
 
 
@@ -110,9 +109,9 @@ def figure(folder: Path, variance: float = 0.4, seed: int = FIRST_SEED) -> list[
     from ..plotting.curves import COLOURS
 
     with plt.rc_context(STYLE):
-        canvas, panels = plt.subplots(1, len(FUNCTIONS), figsize=(14, 3.6))
-        for axes, function in zip(panels, FUNCTIONS, strict=True):
-            X, std, y, test, truth = make_problem(function, variance, seed)
+        canvas, panels = plt.subplots(1, len(FUNCTIONS), figsize=(14, 3.6), squeeze=False)
+        for axes, function in zip(panels[0], FUNCTIONS, strict=True):
+            X, std, y, test, truth = make_problem(function, variance, 80, seed)
             axes.errorbar(X[:, 0], y, xerr=std[:, 0], fmt=".", color="0.6", ms=4, lw=0.7, label="data")
             axes.plot(test[:, 0], truth, "k--", lw=1, label="truth")
             with warnings.catch_warnings():
@@ -123,7 +122,7 @@ def figure(folder: Path, variance: float = 0.4, seed: int = FIRST_SEED) -> list[
             axes.plot(test[:, 0], ours, color=COLOURS[0], lw=2, label=OURS)
             axes.fill_between(test[:, 0], ours - 1.96 * spread, ours + 1.96 * spread, color=COLOURS[0], alpha=0.2, lw=0)
             axes.set(title=function, xlabel="input", xlim=(-3.4, 3.4))
-        handles, labels = panels[0].get_legend_handles_labels()
+        handles, labels = panels[0, 0].get_legend_handles_labels()
         canvas.legend(handles, labels, loc="lower center", ncols=4)
         canvas.tight_layout(rect=(0, 0.09, 1, 1))
         paths = [folder / "noisy-inputs.png", folder / "noisy-inputs.svg"]
