@@ -1,5 +1,5 @@
 """Figures, each drawn into an Axes that is given. Needs matplotlib: pip install "semigp[plot]"."""
 
-from .curves import STYLE, draw_bars, draw_curves
+from .curves import STYLE, draw_curves
 
-__all__ = ["STYLE", "draw_bars", "draw_curves"]
+__all__ = ["STYLE", "draw_curves"]

@@ -28,29 +28,34 @@ def draw_curves(
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     ours: Sequence[str] = (),
     flat: Sequence[str] = (),
+    faint: Sequence[str] = (),
+    is_log: bool = False,
 ) -> None:
     """A line and a band (mean ± 2 standard errors) for each method: name → (means, standard errors).
 
-    Methods in `ours` are drawn thick and dark, those in `flat` as dashed lines without markers.
+    Methods in `ours` are drawn thick and dark, those in `flat` dotted, those in `faint` in grey. On a logarithmic
+    scale the band is a factor exp(±2 standard errors / mean).
     """
-    others = [name for name in curves if name not in ours]
+    others = [name for name in curves if name not in (*ours, *flat, *faint)]
     for name, (means, errors) in curves.items():
         means, errors = np.asarray(means, float), np.asarray(errors, float)
         if name in ours:
-            colour, width, marker, order = ("black", "#444444")[list(ours).index(name) % 2], 2.2, "o", 5
-            line = "-" if name == ours[0] else "--"
+            look = {
+                "color": "black",
+                "lw": 2.2,
+                "marker": "o",
+                "zorder": 5,
+                "ls": ("-", "--")[list(ours).index(name) % 2],
+            }
+        elif name in flat:
+            look = {"color": "black", "lw": 1.0, "ls": ":", "zorder": 2}
+        elif name in faint:
+            look = {"color": "0.7", "lw": 0.9, "marker": MARKERS[list(faint).index(name)], "zorder": 1}
         else:
-            index = others.index(name)
-            colour, width, order = COLOURS[index % len(COLOURS)], 1.2, 3
-            marker, line = MARKERS[index % len(MARKERS)], "-"
-        if name in flat:
-            marker, line = "", ":"
-        axes.plot(conditions, means, line, color=colour, lw=width, marker=marker, ms=3.5, label=name, zorder=order)
-        axes.fill_between(conditions, means - 2 * errors, means + 2 * errors, color=colour, alpha=0.12, lw=0)
-
-
-def draw_bars(axes: Any, names: Sequence[str], means: Sequence[float], errors: Sequence[float]) -> None:
-    """A horizontal bar (mean ± 2 standard errors) for each method, the first on top."""
-    places = np.arange(len(names))[::-1]
-    axes.barh(places, means, xerr=2 * np.asarray(errors), color=COLOURS[0], alpha=0.8, height=0.65)
-    axes.set_yticks(places, names)
+            i = others.index(name)
+            look = {"color": COLOURS[i % len(COLOURS)], "lw": 1.2, "marker": MARKERS[i % len(MARKERS)], "zorder": 3}
+        axes.plot(conditions, means, ms=3.5, label=name, **look)
+        low, high = means - 2 * errors, means + 2 * errors
+        if is_log:
+            low, high = means * np.exp(-2 * errors / means), means * np.exp(2 * errors / means)
+        axes.fill_between(conditions, low, high, color=look["color"], alpha=0.1, lw=0)
