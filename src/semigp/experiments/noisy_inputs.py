@@ -19,7 +19,7 @@ OURS, IGNORED, CONSTRAINED = "error bars as a prior (default)", "error bars igno
 FIRST_SEED = 2000
 PROFILES = {
     "quick": {"seeds": 2, "variances": (0.1, 0.4), "rows": (80,)},
-    "paper": {"seeds": 10, "variances": (0.1, 0.4), "rows": (80, 200)},
+    "paper": {"seeds": 5, "variances": (0.1, 0.4), "rows": (80, 200)},
 }
 FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sine": lambda x: np.sin(2.0 * x),
