@@ -15,6 +15,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _forget_compiled_programs():
+    """Every program holds memory maps, of which a process may have 65530."""
+    yield
+    jax.clear_caches()
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder of reference numbers and data beside the checkout."""
