@@ -74,10 +74,12 @@ def test_complete_rows_only(rows):
         baselines.CompleteRowsGP().fit(np.where(np.arange(40)[:, None] > 0, np.nan, recorded), outputs)
 
 
-def test_imputers_see_outputs_if_asked(rows):
-    """The missing inputs are nearer to the truth with the outputs than without, and than the mean."""
-    truth, recorded, outputs, _, _ = rows
-    holes = np.isnan(recorded)
+def test_imputers_see_outputs_if_asked(random):
+    """Linear Gaussian rows: missing inputs are nearer to the truth given the outputs too, and than the mean."""
+    truth = random.normal(size=(80, 2)) @ random.normal(size=(2, 3)) + 0.7 * random.normal(size=(80, 3))
+    outputs = truth @ random.normal(size=(3, 2)) + 0.1 * random.normal(size=(80, 2))
+    holes = random.random(truth.shape) < 0.2
+    recorded = np.where(holes, np.nan, truth)
 
     def error(model):
         model.fit(recorded, outputs)
