@@ -36,8 +36,7 @@ def test_noisy_inputs_run(tmp_path, monkeypatch):
         assert path.stat().st_size > 5000
 
 
-@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
-def test_dimensions_run(tmp_path):
+def test_dimensions_table_and_figure(tmp_path):
     rows = [row for p in (1, 2) for seed in (0, 1) for row in _dimension_cell(p, seed)]
     text = dimensions.table(rows)
     assert "q = 2" in text

@@ -65,7 +65,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     bound_ : float
         The bound on the log likelihood of the standardised outputs, hyperpriors included, mean over the mixture.
     fit_report_ : FitReport
-        Status, message, trace and every stage: complete rows, missing inputs, all rows.
+        Status, message, trace and every stage; complete rows first where the method is the published one.
     n_iter_ : int
         Iterations of the longest of the optimisations.
     relevance_ : (n_features_in_,)
@@ -171,7 +171,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return X, y, _check_error_bars(X_std, X)
 
     def _fit_components(self, table: Table) -> None:
-        """Algorithm 1, once for every draw of the missing inputs, or once with a Gaussian q(x)."""
+        """A semi-described GP for every draw of the missing inputs, or one with a Gaussian q(x)."""
         recipe, self._table = self._recipe(), table
         if self.input_prior == "standard":
             self._inputs: StandardInputs | CorrelatedInputs = StandardInputs()
