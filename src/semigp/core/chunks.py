@@ -24,6 +24,13 @@ def rows_per_chunk(n_rows: int, numbers_per_row: int) -> int:
     return max(8, size // numbers_per_row)
 
 
+def padded_length(n_rows: int) -> int:
+    """A round number of rows, at least as many: a power of two, at least 64, or a multiple of 4096."""
+    if n_rows > 4096:
+        return -(-n_rows // 4096) * 4096
+    return max(64, 1 << (n_rows - 1).bit_length()) if n_rows else 0
+
+
 def sum_over_rows(function: Callable[..., Any], rows: Any, weights: Array, chunk: int) -> Any:
     """Σ over chunks of `function(rows, weights)`, which must be linear in the weights [n, g].
 

@@ -13,9 +13,9 @@ _LINEAR_VARIANCE = 0.1
 IDLE = ("kernel.variance", "kernel.kernels.0.variance")
 
 
-def default_kernel(n_inputs: int, linear: bool) -> Kernel:
-    """ARD RBF with lengthscales at which inputs of unit variance are neither all alike nor all different."""
-    rbf = RBF(1.0, np.full(n_inputs, np.sqrt(n_inputs)))
+def default_kernel(n_inputs: int, linear: bool, lengthscale: float = 1.0) -> Kernel:
+    """ARD RBF; at factor 1 on its lengthscales inputs of unit variance are neither all alike nor all different."""
+    rbf = RBF(1.0, np.full(n_inputs, lengthscale * np.sqrt(n_inputs)))
     return rbf + Linear(np.full(n_inputs, _LINEAR_VARIANCE / n_inputs)) if linear else rbf
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 from . import checks
 from .beliefs import InputBelief
 from .bound import Likelihood, make_blocks
-from .chunks import map_rows, rows_per_chunk
+from .chunks import map_rows, padded_length, rows_per_chunk
 from .factors import Factors, factorise, is_resolved, rotate
 from .functions import FunctionDraws, draw_functions
 from .kernels import Kernel
@@ -117,8 +117,11 @@ def _by_chunks(quantity: Callable) -> Callable:
         m = posterior.inducing_inputs.shape[0]
         per_group = m if variance is None else m * m * posterior.kernel.nodes_per_pair(mean.shape[1])
         per_row = per_group * posterior.factors.eigenvalues.shape[0]
-        chunk = rows_per_chunk(mean.shape[0], per_row)
-        return compiled(posterior, mean, variance, chunk)
+        n, padded = mean.shape[0], padded_length(mean.shape[0])
+        # Rows up to the next round number: a new count of them seldom needs a new program.
+        mean, variance = jax.tree.map(lambda rows: rows[jnp.minimum(jnp.arange(padded), n - 1)], (mean, variance))
+        result = compiled(posterior, mean, variance, rows_per_chunk(padded, per_row))
+        return jax.tree.map(lambda rows: rows[:n], result)
 
     return run
 

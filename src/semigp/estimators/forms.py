@@ -12,6 +12,8 @@ from .mixture import Component, Recipe, Table, fit_complete_rows, fit_component
 
 Fitted = tuple[list[Component], list[FitReport]]
 _LENGTHSCALE_SPREAD = 0.5
+# Error bars that explain wiggles away, and ones that are hardly believed at first: the higher bound of the two is kept.
+_STARTS = ({"lengthscale_start": 1.0, "variance_start": 1.0}, {"lengthscale_start": 0.3, "variance_start": 0.1})
 
 
 def fit_mixture(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
@@ -32,13 +34,15 @@ def fit_mixture(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitte
 def fit_gaussian(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
     """A Gaussian q(x) for every row with the prior N(m, Σ), started where chained GPs expect it.
 
-    Without missing entries the prior is N(x, X_std²).
+    Without missing entries the prior is N(x, X_std²), and there are two places to start from.
     """
     recipe = replace(recipe, linear=bool(table.is_complete.all()), lengthscale_spread=_LENGTHSCALE_SPREAD)
     if inputs.is_drawn.any():
         component, report = fit_component(recipe, table, inputs.gaussian_prior, moments=inputs.training_moments())
     else:
-        component, report = fit_component(recipe, table)
+        starts = _STARTS if table.is_uncertain.any() else _STARTS[:1]
+        fits = [fit_component(replace(recipe, **start), table) for start in starts]
+        component, report = max(fits, key=lambda fitted: fitted[1].bound)
     return [component], [report]
 
 

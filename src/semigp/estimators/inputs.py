@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..core import GaussianPrior, InputBelief
-from ..core.chained import ChainedGPs, Imputation, impute
+from ..core.chained import ChainedGPs, Imputation, choose_shares, impute
 from ..core.joint_gaussian import fit_joint_gaussian
 from .mixture import Table
 
@@ -45,6 +45,7 @@ class CorrelatedInputs:
     table: Table
     seed: int
     n_draws: int
+    shares: tuple[float, ...] | None = None  # of the linear part, in the chained GPs; found if not given
 
     @cached_property
     def is_latent(self) -> np.ndarray:
@@ -65,13 +66,21 @@ class CorrelatedInputs:
     @cached_property
     def _given_all(self) -> tuple[Imputation, ChainedGPs]:
         """Inputs and outputs given each other."""
-        known = self.table.inputs[:, ~self.is_latent]
-        return impute(np.column_stack([known, self.table.targets]), self.n_draws, self.seed)
+        return impute(self._rows, self.n_draws, self.seed, self.linear_shares)
+
+    @cached_property
+    def linear_shares(self) -> tuple[float, ...]:
+        """The grid of linear shares, given or found."""
+        return self.shares or choose_shares(self._rows, self.seed)
+
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        return np.column_stack([self.table.inputs[:, ~self.is_latent], self.table.targets])
 
     @cached_property
     def _given_inputs(self) -> ChainedGPs:
         """Inputs given each other, without the outputs."""
-        return impute(self.table.inputs[:, ~self.is_latent], self.n_draws, self.seed)[1]
+        return impute(self.table.inputs[:, ~self.is_latent], self.n_draws, self.seed, self.linear_shares)[1]
 
     def draws(self) -> list[np.ndarray]:
         """The training inputs, their missing entries drawn; latent columns stay NaN."""

@@ -39,6 +39,8 @@ class Recipe:
     callback: Callable[[Progress], bool | None] | None = None
     linear: bool = False  # a linear kernel beside the RBF
     lengthscale_spread: float | None = None  # of the hyperprior on log lengthscales
+    lengthscale_start: float = 1.0  # factor on the lengthscales to start from
+    variance_start: float = 1.0  # factor on the variance of q(x) to start from
 
 
 @dataclass(frozen=True)
@@ -107,14 +109,15 @@ def fit_component(
     if before is not None and before.inducing_inputs.shape == inducing.shape and not is_exact:
         inducing = before.inducing_inputs
     per_output = np.ones(table.targets.shape[1] if recipe.per_output else ())
-    kernel, noise, scale = default_kernel(q, recipe.linear), NOISE_VARIANCE * per_output, per_output
+    kernel = default_kernel(q, recipe.linear, recipe.lengthscale_start)
+    noise, scale = NOISE_VARIANCE * per_output, per_output
     if before is not None:
         kernel, noise, scale = before.kernel, before.noise_variance, before.output_scale
     model = start(data, kernel, inducing, noise, scale)
     is_real = data.rows >= 0
     rows = data.rows[is_real]
     means, variances = model.mean.copy(), model.variance.copy()
-    means[is_real], variances[is_real] = filled[rows], variance[rows]
+    means[is_real], variances[is_real] = filled[rows], recipe.variance_start * variance[rows]
     model = replace(model, mean=np.where(data.mean_is_free, means, data.values), variance=variances)
     model, report = fit(model, data, _stages(recipe, data, before is not None, is_exact), 1e-7, recipe.callback)
     return Component(model, data, posterior(model, data)), report

@@ -191,7 +191,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return "gaussian", None  # nothing to draw
         if self.posterior != "auto":
             return self.posterior, None
-        contest = hold_contest(recipe, inputs.table, self._seed)
+        contest = hold_contest(recipe, inputs)
         return ("mixture" if contest is None else contest.winner), contest
 
     def _recipe(self) -> Recipe:

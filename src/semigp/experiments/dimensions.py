@@ -14,7 +14,7 @@ from ..estimators import SemiDescribedGPRegressor
 from .reporting import Row, markdown_table, run_cells, summarise, write_settings
 
 OURS, STANDARD = "SD-GP", "GP, complete rows"
-FIRST_SEED = 2000
+FIRST_SEED = 3000
 _BASE = {"q": 10, "p": 5, "n": 100}
 # What is varied, one at a time around q = 10, p = 5, n = 100 rows of which two in five are complete.
 PROFILES = {
