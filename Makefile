@@ -32,8 +32,9 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.peers  ## One bound and gradient beside GPy, one core each
+bench: $(VENV)/.peers  ## One bound and gradient beside GPy, one core each; the propagations of a forecast
 	$(BIN)/python -m benchmarks.engine
+	$(BIN)/python -m benchmarks.forecasting
 
 $(INSTALLED): pyproject.toml
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

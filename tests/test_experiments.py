@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from semigp.cli.app import app
-from semigp.experiments import dimensions, noisy_inputs, semi_described
+from semigp.experiments import dimensions, forecasting, noisy_inputs, semi_described
 from semigp.experiments.reporting import markdown_table, summarise, write_rows
 
 
@@ -34,6 +34,29 @@ def test_noisy_inputs_run(tmp_path, monkeypatch):
     assert noisy_inputs.OURS in noisy_inputs.table(rows)
     for path in noisy_inputs.figure(tmp_path):
         assert path.stat().st_size > 5000
+
+
+def test_forecasting_scores_every_method_in_both_units(monkeypatch):
+    """The ratio of units is the ratio of standard deviations; ours has the lowest CRPS, over 600 steps."""
+    monkeypatch.setattr(forecasting, "HORIZON", 600)
+    rows = forecasting.run_cell("authors' protocol", 0, 0)
+    assert set(forecasting.PUBLISHED) < {row["method"] for row in rows}
+    series = forecasting.datasets.make_mackey_glass(690)
+    for row in rows:
+        ratio = series[:90].std() / series[:594].std()
+        assert row["MAE (authors)"] == pytest.approx(row["MAE"] * ratio)
+    ours = next(row for row in rows if row["method"] == forecasting.OURS)
+    others = [row for row in rows if row["method"] in ("as in the paper", "AR", "boosted trees", "climatology")]
+    assert all(ours["CRPS"] < row["CRPS"] for row in others)
+    assert "0.529 / 0.550" in forecasting.table(rows)
+
+
+@pytest.mark.parametrize("name", list(forecasting.REAL))
+def test_real_series_are_what_they_should_be(name):
+    """Sunspots: 309 years; carbon dioxide: 2284 weeks, 59 of them without a value."""
+    values, covariates = forecasting.load_real(name)
+    assert (len(values), int(np.isnan(values).sum())) == {"sunspots": (309, 0), "CO2": (2284, 59)}[name]
+    assert len(covariates) == len(values)
 
 
 def test_dimensions_table_and_figure(tmp_path):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache as jax_cache
+from threadpoolctl import threadpool_limits
 
 _FLAGS = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
 _MIN_COMPILE_SECONDS = 0.2
@@ -43,6 +44,13 @@ def compilation_cache() -> Iterator[None]:
         yield
     finally:
         _leave()
+
+
+@contextlib.contextmanager
+def computing() -> Iterator[None]:
+    """Compiled code is kept, and LAPACK has one thread: on matrices of our size more only wait for each other."""
+    with compilation_cache(), threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def _enter(folder: Path) -> None:

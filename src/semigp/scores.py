@@ -28,6 +28,13 @@ def crps(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
     return float(np.nanmean(std * (z * erf(z / np.sqrt(2.0)) + 2.0 * density - 1.0 / np.sqrt(np.pi))))
 
 
+def sample_crps(truth: np.ndarray, samples: np.ndarray) -> float:
+    """The same score of samples (first axis): E|x - y| - ½ E|x - x'|, the second term over sorted samples."""
+    ordered, count = np.sort(samples, axis=0), len(samples)
+    ranks = (2.0 * np.arange(1, count + 1) - count - 1.0).reshape(-1, *([1] * truth.ndim))
+    return float(np.nanmean(np.mean(np.abs(samples - truth), axis=0) - np.sum(ranks * ordered, axis=0) / count**2))
+
+
 def coverage(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
     """Share of truths inside the central 95 % interval."""
     seen = ~np.isnan(truth)

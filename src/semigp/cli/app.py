@@ -12,6 +12,7 @@ EXPERIMENTS = {
     "semi-described": "semigp.experiments.semi_described",
     "dimensions": "semigp.experiments.dimensions",
     "noisy-inputs": "semigp.experiments.noisy_inputs",
+    "forecasting": "semigp.experiments.forecasting",
 }
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

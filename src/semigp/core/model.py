@@ -202,15 +202,16 @@ def objective(model: Model, data: Data) -> Float[Array, ""]:
         value = expected_log_likelihood(data.given, statistics)
     if data.values.shape[0]:
         value = value - kl_to_rows(*data.belief(model), data.prior, data.unknown)
-    return value + _log_hyperprior(model, data.hyperpriors)
+    return value + log_hyperprior(hyperparameters(model), data.hyperpriors)
 
 
-def _log_hyperprior(model: Model, hyperpriors: dict[str, LogNormal]) -> Float[Array, ""]:
+def log_hyperprior(parameters: list[tuple[str, Array]], hyperpriors: dict[str, LogNormal]) -> Float[Array, ""]:
+    """Σ log p(θ) over the parameters, given by path, that a hyperprior's pattern matches."""
     total = jnp.zeros(())
     for pattern, prior in hyperpriors.items():
-        matches = [leaf for path, leaf in hyperparameters(model) if fnmatch.fnmatch(path, pattern)]
+        matches = [leaf for path, leaf in parameters if fnmatch.fnmatch(path, pattern)]
         if not matches:
-            known = ", ".join(path for path, _ in hyperparameters(model))
+            known = ", ".join(path for path, _ in parameters)
             raise ValueError(f"The hyperprior on {pattern!r} matches no parameter; there are {known}.")
         total = total + sum(prior.log_density(leaf) for leaf in matches)
     return total
@@ -219,7 +220,12 @@ def _log_hyperprior(model: Model, hyperpriors: dict[str, LogNormal]) -> Float[Ar
 def hyperparameters(model: Model) -> list[tuple[str, Array]]:
     """Path and value of every parameter of kernel and likelihood: the positive ones, not those of q(X)."""
     own = {"kernel": model.kernel, "noise_variance": model.noise_variance, "output_scale": model.output_scale}
-    leaves = jax.tree_util.tree_leaves_with_path(own)
+    return by_path(own)
+
+
+def by_path(parameters: Any) -> list[tuple[str, Array]]:
+    """Path and value of every leaf, such as "kernel.lengthscale"."""
+    leaves = jax.tree_util.tree_leaves_with_path(parameters)
     return [(jax.tree_util.keystr(path, simple=True, separator="."), leaf) for path, leaf in leaves]
 
 

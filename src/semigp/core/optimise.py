@@ -7,7 +7,7 @@ import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -112,23 +112,40 @@ def fit(
     """
     _check_stages(model, stages)
     with jax.enable_x64(True):
-        start = time.perf_counter()
         free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
-        search = _Search(free, known, callback, start)
-        results: list[tuple[str, Status, int]] = []
-        for stage in stages:
-            before = len(search.trace)
-            status = search.run(stage, tolerance)
-            results.append((stage.name, status, len(search.trace) - before))
-            if status in ("interrupted", "failed"):
-                break
-        fitted = in_float64(constrain)(search.best())
-    status, ratio = results[-1][1], np.atleast_1d(_signal_to_noise(fitted))
-    message = _MESSAGES[status] + (_ALL_NOISE if np.all(ratio < _LOW_SIGNAL) else "")
-    return fitted, FitReport(
-        status, message, search.best_bound, np.array(search.trace), search.evaluations, time.perf_counter() - start,
-        tuple(results), ratio,
+        best, report = maximise(lambda f: _loss_and_gradient(f, known), free, stages, tolerance, callback)
+        fitted = in_float64(constrain)(best)
+    return fitted, with_ratio(report, np.atleast_1d(_signal_to_noise(fitted)))
+
+
+def maximise(
+    loss_and_gradient: Callable[[Any], tuple[Any, Any]],
+    free: Any,
+    stages: Sequence[Stage],
+    tolerance: float,
+    callback: Callable[[Progress], bool | None] | None = None,
+) -> tuple[Any, FitReport]:
+    """The unconstrained parameters, a pytree, of the lowest loss, and how they were found."""
+    start = time.perf_counter()
+    search = _Search(free, loss_and_gradient, callback, start)
+    results: list[tuple[str, Status, int]] = []
+    for stage in stages:
+        before = len(search.trace)
+        status = search.run(stage, tolerance)
+        results.append((stage.name, status, len(search.trace) - before))
+        if status in ("interrupted", "failed"):
+            break
+    status = results[-1][1]
+    return search.best(), FitReport(
+        status, _MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
+        time.perf_counter() - start, tuple(results), np.array([np.inf]),
     )  # fmt: skip
+
+
+def with_ratio(report: FitReport, ratio: np.ndarray) -> FitReport:
+    """The report with signal-to-noise ratios, and a word where there is no signal to speak of."""
+    message = report.message + (_ALL_NOISE if np.all(ratio < _LOW_SIGNAL) else "")
+    return replace(report, signal_to_noise=ratio, message=message)
 
 
 @in_float64
@@ -152,7 +169,7 @@ def _check_stages(model: Model, stages: Sequence[Stage]) -> None:
             raise ValueError(f"Stage {stage.name!r} holds everything; nothing is left to fit.")
 
 
-def parameter_paths(model: Model) -> list[str]:
+def parameter_paths(model: Any) -> list[str]:
     """Where each parameter of a model is, such as "kernel.lengthscale"."""
     leaves = jax.tree_util.tree_leaves_with_path(model)
     return [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
@@ -185,12 +202,12 @@ class _Interrupt(Exception):
 class _Search:
     """The state of one fit: a flat vector of all parameters, of which a stage moves some."""
 
-    def __init__(self, free: Model, data: Data, callback, start: float) -> None:
+    def __init__(self, free: Any, loss_and_gradient: Callable, callback, start: float) -> None:
         leaves, self.structure = jax.tree.flatten(free)
         self.paths = parameter_paths(free)
         self.shapes = [np.shape(leaf) for leaf in leaves]
         self.vector = np.concatenate([np.ravel(leaf) for leaf in leaves])
-        self.data, self.callback, self.start = data, callback, start
+        self.loss_and_gradient, self.callback, self.start = loss_and_gradient, callback, start
         self.best_vector, self.best_bound = self.vector.copy(), -np.inf
         self.trace: list[float] = []
         self.evaluations = 0
@@ -232,7 +249,7 @@ class _Search:
             return "interrupted"
         return {0: "converged", 1: "iteration limit"}.get(result.status, "stalled")  # type: ignore[return-value]
 
-    def best(self) -> Model:
+    def best(self) -> Any:
         """The best parameters so far, still unconstrained."""
         return self._unflatten(self.best_vector)
 
@@ -243,14 +260,14 @@ class _Search:
 
     def _evaluate(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         """Bound, and gradient of minus the bound."""
-        loss, gradient = _loss_and_gradient(self._unflatten(vector), self.data)
+        loss, gradient = self.loss_and_gradient(self._unflatten(vector))
         self.evaluations += 1
         bound = -float(loss)
         if bound > self.best_bound:
             self.best_bound, self.best_vector = bound, vector.copy()
         return bound, np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(gradient)])
 
-    def _unflatten(self, vector: np.ndarray) -> Model:
+    def _unflatten(self, vector: np.ndarray) -> Any:
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
         leaves = [part.reshape(shape) for part, shape in zip(np.split(vector, ends[:-1]), self.shapes, strict=True)]
         return jax.tree.unflatten(self.structure, leaves)

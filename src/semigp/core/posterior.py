@@ -63,15 +63,23 @@ class Posterior:
 
     def predict(self, belief: InputBelief) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
         """Exact mean and variance of the latent functions f_d(x) for every row of the belief."""
-        return self._for_rows(_moments, belief)
+        return self._for_rows(_moments_by_chunks, belief)
 
     def covariance(self, belief: InputBelief) -> Float[Array, "k p p"]:
         """Exact covariance of f(x) across outputs: outputs that share an uncertain input are correlated."""
-        return self._for_rows(_output_covariance, belief)
+        return self._for_rows(_output_covariance_by_chunks, belief)
 
     def input_output_covariance(self, belief: InputBelief) -> Float[Array, "k q p"]:
         """E[x f] - E[x] E[f] for every row of the belief."""
-        return self._for_rows(_input_output_covariance, belief)
+        return self._for_rows(_input_output_covariance_by_chunks, belief)
+
+    def moments(self, mean: Float[Array, "k q"], variance: Any) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
+        """`predict` inside other programs: traced, a few rows at once; variance None = observed."""
+        return _moments(self, mean, variance)
+
+    def input_covariance(self, mean: Float[Array, "k q"], variance: Any) -> Float[Array, "k q p"]:
+        """`input_output_covariance` inside other programs."""
+        return _input_output_covariance(self, mean, variance)
 
     def inducing_distribution(self) -> tuple[Float[Array, "m p"], Float[Array, "p m m"]]:
         """Mean and covariance of q(u_d) for every output, in the outputs' own units."""
@@ -126,7 +134,6 @@ def _by_chunks(quantity: Callable) -> Callable:
     return run
 
 
-@_by_chunks
 def _moments(posterior: Posterior, mean, variance):
     """E[f_d] = ψ1 α_d;  V[f_d] = s² (ψ0 - Σ_k V_kk βλ/(1+βλ)) + α_dᵀ (Ψ2 - ψ1ψ1ᵀ) α_d,  V = UᵀL⁻¹ Ψ2 L⁻ᵀU."""
     weights = posterior.weights
@@ -157,7 +164,6 @@ def _conditional_variance(posterior: Posterior, mean, variance, moment):
     return posterior.likelihood.output_scale**2 * jnp.maximum(prior[:, None] - reduction, 0.0)
 
 
-@_by_chunks
 def _output_covariance(posterior: Posterior, mean, variance):
     """The conditional variances on the diagonal, and cov(E[f_d | x], E[f_e | x]) = α_dᵀ (Ψ2 - ψ1ψ1ᵀ) α_e everywhere."""
     eye = jnp.eye(posterior.n_outputs)
@@ -171,13 +177,17 @@ def _output_covariance(posterior: Posterior, mean, variance):
     return _conditional_variance(posterior, mean, variance, psi2)[:, :, None] * eye + spread
 
 
-@_by_chunks
 def _input_output_covariance(posterior: Posterior, mean, variance):
     """cov(x, f_d) = E[(x - μ) k(x, Z)] α_d."""
     if variance is None:
         return jnp.zeros((*mean.shape, posterior.n_outputs))
     centred = posterior.kernel.psi1_centred(mean, variance, posterior.inducing_inputs)
     return jnp.einsum("nmq,mp->nqp", centred, posterior.weights)
+
+
+_moments_by_chunks = _by_chunks(_moments)
+_output_covariance_by_chunks = _by_chunks(_output_covariance)
+_input_output_covariance_by_chunks = _by_chunks(_input_output_covariance)
 
 
 @in_float64

@@ -1,5 +1,6 @@
 """scikit-learn estimators."""
 
+from .forecaster import GPForecaster
 from .semi_described import SemiDescribedGPRegressor
 
-__all__ = ["SemiDescribedGPRegressor"]
+__all__ = ["GPForecaster", "SemiDescribedGPRegressor"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,9 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
-from ..compilation import compilation_cache
+from ..compilation import computing
 from ..core import InputBelief, checks
 from ..core.optimise import FitReport, Progress
 from .contest import Contest, hold_contest
@@ -151,7 +149,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._y_scaler = StandardScaler().fit(y)
         table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
         self._training, self._frame_kind = X, FrameKind.of(frame)
-        with _computing():
+        with computing():
             self._fit_components(table)
         if self.fit_report_.status in ("iteration limit", "failed"):
             warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
@@ -214,7 +212,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         X, error = self._check_new(X, X_std)
         inputs, error = self._x_scaler.transform(X), error / self._x_scaler.scale_
-        with _computing():
+        with computing():
             parts = [predict(component, belief) for component, belief in self._beliefs(inputs, error)]
         mean, variance = pooled(*zip(*parts, strict=True))
         mean = self._y_scaler.inverse_transform(mean)
@@ -241,7 +239,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         checks.check_count("n_samples", n_samples)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         samples = np.empty((len(X), self._y_scaler.n_features_in_, n_samples))
-        with _computing():
+        with computing():
             beliefs = self._beliefs(self._x_scaler.transform(X), np.zeros(X.shape))
             chosen = random.integers(len(beliefs), size=n_samples)
             for i in np.unique(chosen):
@@ -305,7 +303,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _new_moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of new rows' inputs, given their outputs or not."""
-        with _computing():
+        with computing():
             if targets is None:
                 return self._inputs.moments(inputs, None)
             if self.posterior_ == "gaussian":
@@ -318,13 +316,6 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 found = infer_inputs(self._components[0], some, targets, None, self.max_iter)
                 mean, variance = (np.where(latent, a, b) for a, b in zip(found, (mean, variance), strict=True))
         return mean, variance
-
-
-@contextlib.contextmanager
-def _computing() -> Iterator[None]:
-    """Compiled code is kept, and LAPACK has one thread: on matrices of our size more only wait for each other."""
-    with compilation_cache(), threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def _check_error_bars(X_std: Any, X: np.ndarray) -> np.ndarray:

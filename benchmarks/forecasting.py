@@ -1,0 +1,37 @@
+"""The four propagations of a forecast: `make bench`. 1110 steps from 72 windows of 18 lags, 500 paths, both cores."""
+
+import platform
+import statistics
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from semigp import GPForecaster
+from semigp.datasets import make_mackey_glass
+
+STEPS, REPEATS = 1110, 5
+RESULTS = Path("results") / "forecasting-speed.md"
+
+
+def main() -> None:
+    """Time a fit and every propagation, first call and median of the following ones."""
+    series = make_mackey_glass(90)
+    started = time.perf_counter()
+    model = GPForecaster(18, random_state=0).fit(series)
+    lines = [f"| fit (72 windows), compilation included | {time.perf_counter() - started:.2f} | |"]
+    for propagation in ("sample", "full", "diagonal", "none"):
+        times = []
+        for _ in range(REPEATS + 1):
+            started = time.perf_counter()
+            model.forecast(STEPS, propagation)
+            times.append(time.perf_counter() - started)
+        lines.append(f"| {propagation} | {times[0]:.2f} | {statistics.median(times[1:]):.2f} |")
+    header = f"# Speed of forecasts\n\n{STEPS} steps, 500 paths, window 18, both cores. Seconds; later: a median.\n\n"
+    machine = f"\n{platform.machine()}, Python {platform.python_version()}, JAX {version('jax')}.\n"
+    table = "\n".join(["| propagation | first call | later calls |", "|---|---|---|", *lines])
+    RESULTS.write_text(header + table + "\n" + machine)
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

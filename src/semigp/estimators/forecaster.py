@@ -1,0 +1,374 @@
+"""Forecasts of a series by a GP of its own past, simulated freely with the uncertainty that it has."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import jax
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..compilation import computing
+from ..core import checks
+from ..core.exact import NOISE_FLOOR, ExactModel, ExactPosterior, Rows, condition, fit_exact
+from ..core.kernels import RBF, Linear
+from ..core.model import LogNormal
+from ..core.optimise import FitReport
+from ..core.rolling import propagate, sample_paths
+from ..series import Forecast, Timeline, read_series
+from .gaps import Gaps, infer_gaps, interpolated
+
+# Windows that hyperparameters are fitted to, and that a forecast is conditioned on, at most.
+_MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
+# Wide priors let the lags that do not matter go: of two dozen, a system may need two.
+_SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
+_LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
+# Moment matching subtracts nearly equal numbers; below this noise variance that leaves nothing.
+_LEAST_NOISE_TO_PROPAGATE = 1e-6
+_CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """To standard units and back."""
+
+    mean: np.ndarray
+    std: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> _Scale:
+        std = np.nanstd(values, axis=0)
+        return cls(np.nanmean(values, axis=0), np.where(std > 0, std, 1.0))
+
+    def standard(self, values: np.ndarray) -> np.ndarray:
+        return (values - self.mean) / self.std
+
+    def natural(self, values: np.ndarray) -> np.ndarray:
+        return values * self.std + self.mean
+
+
+class GPForecaster(BaseEstimator):
+    """Auto-regression by Gaussian processes: the next value as a function of the last `window`.
+
+    The kernel is RBF + linear, each lag with its own lengthscale and slope, under priors wide enough for lags to drop
+    out. Forecasts feed on themselves; in the default, sampled, form whole functions are drawn from the posterior and
+    each is rolled forward, so that what is not known of the dynamics shows in the spread of the paths.
+
+    Gaps (NaN) are inferred together with the dynamics, and drawn several times, so that their uncertainty is in the
+    forecast as well.
+
+    Parameters
+    ----------
+    window : int or "auto"
+        Lags. "auto" compares several by the likelihood of the same values.
+    n_draws : int
+        Draws of the gaps, where there are some.
+    max_iter : int
+        Of the optimiser.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    window_ : int
+    lag_relevance_ : (window_,) or (window_, p)
+        Which lags matter, lag 1 first: the prior variance of the slope along each, the largest being 1.
+    noise_variance_ : (p,)
+        Of the values, in their own units squared.
+    fit_report_ : FitReport
+        Of the column whose fit went worst.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semigp import GPForecaster
+    >>> series = np.sin(np.arange(60) / 3)
+    >>> forecast = GPForecaster(window=4, random_state=0).fit(series).forecast(10)
+    >>> bool(np.abs(forecast.mean - np.sin(np.arange(60, 70) / 3)).max() < 0.1)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "window": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self, window: int | str = 18, *, n_draws: int = 10, max_iter: int = 1000, random_state: Any = None
+    ) -> None:
+        self.window = window
+        self.n_draws = n_draws
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    # ---- fitting
+
+    def fit(self, series: Any, covariates: Any = None) -> GPForecaster:
+        """Learn the dynamics of a series.
+
+        Parameters
+        ----------
+        series : (T,), (T, p), or a Series or DataFrame of pandas or polars
+            NaN is a gap.
+        covariates : (T, c), optional
+            What is known in advance of every step, such as the hour of the day.
+        """
+        self._validate_params()
+        values, timeline = read_series(series)
+        covariates = self._check_covariates(covariates, len(values))
+        self._check_length(values)
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._scale, self._covariate_scale = _Scale.of(values), _Scale.of(covariates)
+        with computing():
+            self._learn(values, covariates, timeline)
+        if self.fit_report_.status in ("iteration limit", "failed"):
+            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _check_covariates(self, covariates: Any, steps: int) -> np.ndarray:
+        if covariates is None:
+            return np.zeros((steps, 0))
+        covariates, _ = read_series(covariates, "covariates")
+        if len(covariates) != steps:
+            raise ValueError(f"covariates has {len(covariates)} rows; {steps} are needed, one for every step.")
+        if np.isnan(covariates).any():
+            raise ValueError("covariates holds NaN; what is known in advance has no gaps.")
+        return covariates
+
+    def _check_length(self, values: np.ndarray) -> None:
+        known = (~np.isnan(values)).sum(axis=0)
+        if known.min() == 0:
+            raise ValueError(f"series has no value in column {int(np.argmin(known))}: there is nothing to learn from.")
+        if np.any(np.nanstd(values, axis=0) == 0):
+            column = int(np.argmin(np.nanstd(values, axis=0)))
+            raise ValueError(f"series is constant in column {column}: there are no dynamics to learn.")
+        least = 3 if self.window == "auto" else self.window + 2
+        if len(values) < least or known.min() < 3:
+            raise ValueError(f"series has {len(values)} steps; a window of {self.window} needs {least} or more.")
+
+    def _learn(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
+        standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
+        filled = interpolated(standard)
+        self.window_ = self._choose_window(filled, extra) if self.window == "auto" else self.window
+        has_gaps = np.isnan(standard).any()
+        # What is seen whole comes first, if there is enough of it; then everything, with the gaps as inferred.
+        enough = np.sum(~np.isnan(_windows(standard, extra, self.window_)[0]).any(axis=1)) >= 3 * self.window_
+        models, reports = self._fit_models(standard if enough else filled, extra, None)
+        if has_gaps:
+            posteriors = _posteriors(models, standard if enough else filled, extra, self.window_)
+            gaps = infer_gaps(standard, filled, posteriors, self.window_, extra)
+            models, reports = self._fit_models(gaps.filled(standard), extra, models)
+        self._models = models
+        self._remember(values, covariates, timeline)
+        order = ("failed", "interrupted", "stalled", "iteration limit", "converged")
+        self.fit_report_ = min(reports, key=lambda report: order.index(report.status))
+        self.lag_relevance_ = self._relevance()
+        self.noise_variance_ = np.array([m.noise_variance + NOISE_FLOOR for m in models]) * self._scale.std**2
+
+    def _choose_window(self, filled: np.ndarray, extra: np.ndarray) -> int:
+        """The window of highest evidence for the values that all can see, a little likelihood per lag asked for."""
+        candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
+        longest, found = candidates[-1], {}
+        for tau in candidates:
+            _, reports = self._fit_models(filled[longest - tau :], extra[longest - tau :], None, tau)
+            found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1]
+            if max(found.values()) > max(list(found.values())[-2:]):
+                break  # twice no better
+        return max(found, key=lambda tau: found[tau])
+
+    def _fit_models(
+        self, filled: np.ndarray, extra: np.ndarray, before: list[ExactModel] | None, window: int | None = None
+    ) -> tuple[list[ExactModel], list[FitReport]]:
+        inputs, targets = _windows(filled, extra, window or self.window_)
+        usable = np.flatnonzero(~np.isnan(inputs).any(axis=1) & ~np.isnan(targets).any(axis=1))
+        some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
+        q = inputs.shape[1]
+        start = ExactModel(RBF(1.0, np.full(q, np.sqrt(q))) + Linear(np.full(q, _LINEAR_VARIANCE / q)), _START_NOISE)
+        fits = []
+        for column in range(targets.shape[1]):
+            rows = Rows.of(inputs[some], targets[some, column])
+            begin = start if before is None else before[column]
+            fits.append(fit_exact(begin, rows, _hyperpriors(q), self.max_iter))
+        return [model for model, _ in fits], [report for _, report in fits]
+
+    def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
+        """Everything a forecast needs from the series itself: gaps drawn, posteriors, last windows."""
+        self._values, self._covariates, self._timeline = values, covariates, timeline
+        standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
+        self._gaps: Gaps | None = None
+        pasts = [standard]
+        if np.isnan(standard).any():
+            filled = interpolated(standard)
+            posteriors = _posteriors(self._models, filled, extra, self.window_)
+            for _ in range(2):
+                self._gaps = infer_gaps(standard, filled, posteriors, self.window_, extra)
+                filled = self._gaps.filled(standard)
+                posteriors = _posteriors(self._models, filled, extra, self.window_)
+            pasts = [self._gaps.filled(standard, z) for z in self._gaps.draws(self.n_draws, self._seed)]
+        self._components = [_posteriors(self._models, past, extra, self.window_) for past in pasts]
+        self._last = np.stack([past[-self.window_ :] for past in pasts])
+
+    def _relevance(self) -> np.ndarray:
+        p, slopes = self._values.shape[1], []
+        for model in self._models:
+            rbf, linear = model.kernel.kernels
+            slope = rbf.variance / np.asarray(rbf.lengthscale) ** 2 + np.asarray(linear.variances)
+            slopes.append(slope[: self.window_ * p].reshape(self.window_, p)[::-1])
+        mean = np.mean(slopes, axis=0)
+        return (mean / mean.max())[:, 0] if self._timeline.is_flat else mean / mean.max()
+
+    # ---- forecasting
+
+    def forecast(
+        self,
+        steps: int,
+        propagation: str = "sample",
+        *,
+        n_paths: int = 500,
+        covariates: Any = None,
+        random_state: Any = None,
+    ) -> Forecast:
+        """The next `steps` values.
+
+        Parameters
+        ----------
+        steps : int
+        propagation : {"sample", "full", "diagonal", "none"}
+            How uncertainty is carried on: functions drawn from the posterior and rolled forward; moment matching with
+            the full covariance of the window; with its diagonal, as in the paper; or not at all.
+        n_paths : int
+            Of the sampled forecast.
+        covariates : (steps, c)
+            Of the steps to come, where the model was fitted with some.
+        random_state : int, RandomState or None
+            By default the forecaster's own.
+        """
+        check_is_fitted(self)
+        checks.check_count("steps", steps)
+        checks.check_count("n_paths", n_paths)
+        if propagation not in ("sample", "full", "diagonal", "none"):
+            raise ValueError(f'propagation is "sample", "full", "diagonal" or "none"; got {propagation!r}.')
+        extra = self._covariate_scale.standard(self._future_covariates(covariates, steps))
+        with computing():
+            if propagation == "sample":
+                return self._sampled(steps, extra, n_paths, random_state)
+            return self._matched(propagation, extra)
+
+    def _future_covariates(self, covariates: Any, steps: int) -> np.ndarray:
+        count = self._covariates.shape[1]
+        if covariates is None and count:
+            raise ValueError(f"The model was fitted with {count} covariates; give those of the next {steps} steps.")
+        future = self._check_covariates(covariates, steps)
+        if future.shape[1] != count:
+            raise ValueError(f"covariates has {future.shape[1]} columns; the model was fitted with {count}.")
+        return future
+
+    def _sampled(self, steps: int, extra: np.ndarray, n_paths: int, random_state: Any) -> Forecast:
+        seed = self._seed if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+        standard = self._scale.standard(self._values)
+        low, high = np.nanmin(standard, axis=0), np.nanmax(standard, axis=0)
+        bounds = low - (high - low), high + (high - low)
+        paths, ran_out = sample_paths(jax.random.key(seed), self._components, self._last, extra, bounds, n_paths)
+        if ran_out.mean() > 0.05:
+            warnings.warn(
+                f"{ran_out.mean():.0%} of the paths ran away and were held at twice the range of the series; the "
+                "dynamics are hardly known there. Try another window, or a longer series.",
+                stacklevel=3,
+            )
+        return Forecast.from_paths(self._scale.natural(paths), self._timeline, self._values, int(ran_out.sum()))
+
+    def _matched(self, propagation: str, extra: np.ndarray) -> Forecast:
+        """By moment matching, from the mean of what is believed of the gaps."""
+        past = self._scale.standard(self._values)
+        if self._gaps is not None:
+            past = self._gaps.filled(past)
+        models = self._models
+        if propagation != "none":
+            models = [replace(m, noise_variance=max(m.noise_variance, _LEAST_NOISE_TO_PROPAGATE)) for m in models]
+        own = self._covariate_scale.standard(self._covariates)
+        posteriors = _posteriors(models, past, own, self.window_)
+        noise = np.array([m.noise_variance + NOISE_FLOOR for m in self._models])
+        mean, variance = propagate(propagation, posteriors, noise, past[-self.window_ :], extra)
+        low, high = np.nanmin(past, axis=0), np.nanmax(past, axis=0)
+        mean, std = np.clip(mean, 2 * low - high, 2 * high - low), np.minimum(np.sqrt(variance), 3 * (high - low))
+        natural = self._scale.natural(mean), std * self._scale.std
+        return Forecast.from_moments(*natural, self._timeline, self._values)
+
+    def update(self, values: Any, covariates: Any = None) -> GPForecaster:
+        """Go on from new values, which follow the ones so far, without fitting anew."""
+        check_is_fitted(self)
+        new, _ = read_series(values, "values")
+        if new.shape[1] != self._values.shape[1]:
+            raise ValueError(f"values has {new.shape[1]} columns; the series has {self._values.shape[1]}.")
+        extra = self._future_covariates(covariates, len(new))
+        joined = np.concatenate([self._values, new]), np.concatenate([self._covariates, extra])
+        with computing():
+            self._remember(*joined, self._timeline.extended(len(new)))
+        return self
+
+    def impute(self, return_std: bool = False) -> Any:
+        """The series with its gaps filled, and on request the standard deviation of every value."""
+        check_is_fitted(self)
+        mean, std = self._values.copy(), np.zeros(self._values.shape)
+        if self._gaps is not None:
+            mean = self._scale.natural(self._gaps.filled(self._scale.standard(self._values)))
+            mean = np.where(np.isnan(self._values), mean, self._values)
+            std[self._gaps.steps, self._gaps.columns] = np.sqrt(np.diagonal(self._gaps.covariance))
+            std = std * self._scale.std
+        found = tuple(part[:, 0] if self._timeline.is_flat else part for part in (mean, std))
+        return found if return_std else found[0]
+
+    def backtest(self, series: Any, horizon: int, n_origins: int = 10, propagation: str = "sample") -> list[dict]:
+        """Scores of forecasts from several origins: fitted up to the first, continued to the others.
+
+        The origins are spread over the second half of the series. One dictionary for each, with the origin and the
+        scores of `Forecast.score`.
+        """
+        checks.check_count("horizon", horizon)
+        checks.check_count("n_origins", n_origins)
+        values, timeline = read_series(series)
+        last, first = len(values) - horizon, len(values) // 2
+        if last < first:
+            raise ValueError(f"A horizon of {horizon} leaves no room in the second half of {len(values)} steps.")
+        origins = np.unique(np.linspace(first, last, n_origins).astype(int))
+        flat = values[:, 0] if timeline.is_flat else values
+        model = clone(self).fit(flat[: origins[0]])
+        found = []
+        for i, origin in enumerate(origins):
+            if i:
+                model.update(flat[origins[i - 1] : origin])
+            truth = flat[origin : origin + horizon]
+            found.append({"origin": int(origin), **model.forecast(horizon, propagation).score(truth)})
+        return found
+
+
+def _hyperpriors(q: int) -> dict[str, LogNormal]:
+    return {
+        "kernel*lengthscale": LogNormal(np.sqrt(q), _SPREAD),
+        "kernel*variances": LogNormal(_LINEAR_VARIANCE / q, _SPREAD),
+        "kernel.kernels.0.variance": LogNormal(1.0, _SIGNAL_SPREAD),
+    }
+
+
+def _windows(values: np.ndarray, covariates: np.ndarray, window: int) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (T - window, window·p + c), oldest lag first, and targets (T - window, p)."""
+    lags = np.lib.stride_tricks.sliding_window_view(values[:-1], window, axis=0)  # [T - window, p, window]
+    flat = np.swapaxes(lags, 1, 2).reshape(len(lags), -1)
+    return np.column_stack([flat, covariates[window:]]), values[window:]
+
+
+def _posteriors(
+    models: list[ExactModel], past: np.ndarray, covariates: np.ndarray, window: int
+) -> list[ExactPosterior]:
+    """One for each column, given the latest windows that are known."""
+    inputs, targets = _windows(past, covariates, window)
+    known = np.flatnonzero(~np.isnan(inputs).any(axis=1))[-_MAX_TO_CONDITION:]
+    return [condition(m, Rows.of(inputs[known], targets[known, column])) for column, m in enumerate(models)]

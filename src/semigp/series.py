@@ -1,0 +1,247 @@
+"""Series in, forecasts out: values with their time index, and what is believed of their future."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy.special import ndtri
+
+from . import scores
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Where a series stands in time, and how to go on from its end.
+
+    A pandas index is continued in its own frequency; polars frames by their one temporal column; anything else counts.
+    """
+
+    names: list[str]
+    is_flat: bool  # one dimension came as a vector
+    library: nw.Implementation | None = None
+    index: Any = None  # pandas index, or an array of times
+    time_name: str = "time"
+
+    def after(self, steps: int, skip: int = 0) -> Any:
+        """The `steps` times that follow, but for the first `skip`."""
+        if self.index is None:
+            return np.arange(skip, skip + steps)
+        if isinstance(self.index, np.ndarray):
+            return _continued(self.index, steps + skip)[skip:]
+        return _pandas_after(self.index, steps + skip)[skip:]
+
+    def extended(self, steps: int) -> Timeline:
+        """The timeline of a series that has gone on for some steps."""
+        if self.index is None:
+            return self
+        later = self.after(steps)
+        joined = np.concatenate([self.index, later]) if isinstance(later, np.ndarray) else self.index.append(later)
+        return replace(self, index=joined)
+
+    def frame(self, columns: dict[str, np.ndarray], index: Any) -> Any:
+        """Columns as a frame of the library the series came from, pandas by default."""
+        library = self.library or nw.Implementation.PANDAS
+        if library.is_pandas():
+            import pandas
+
+            return pandas.DataFrame(columns, index=index)
+        time = {} if index is None else {self.time_name: index}
+        return nw.to_native(nw.from_dict({**time, **columns}, backend=library))
+
+
+def read_series(series: Any, name: str = "series") -> tuple[np.ndarray, Timeline]:
+    """Values (T, p) with NaN for gaps, and their timeline.
+
+    Takes arrays (T,) or (T, p), and Series and DataFrames of pandas and polars. Raises ValueError, saying what is
+    wrong, for anything that is not a series of numbers on a regular time axis.
+    """
+    native = nw.from_native(series, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        timeline = Timeline([native.name or "value"], True, native.implementation, nw.maybe_get_index(native))
+        values = native.to_numpy()
+    elif isinstance(native, nw.DataFrame):
+        times = [column for column, kind in native.schema.items() if kind.is_temporal()]
+        if len(times) > 1:
+            raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
+        index, time_name = nw.maybe_get_index(native), "time"
+        if times:
+            index, time_name = native[times[0]].to_numpy(), times[0]
+            native = native.drop(times)
+        timeline = Timeline(list(native.columns), False, native.implementation, index, time_name)
+        values = native.to_numpy()
+    else:
+        values = np.asarray(series)
+        shape = values.shape
+        columns = ["value"] if values.ndim == 1 else [f"value_{i}" for i in range(shape[-1] if values.ndim else 0)]
+        timeline = Timeline(columns, values.ndim == 1)
+    values = _as_numbers(values, name)
+    if timeline.index is not None:
+        _check_regular(timeline.index, name)
+    return values, timeline
+
+
+def _as_numbers(values: Any, name: str) -> np.ndarray:
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} holds something that is not a number: {error}") from error
+    if values.ndim not in (1, 2) or 0 in values.shape:
+        raise ValueError(f"{name} has shape {values.shape}; give (T,) or (T, p) with at least one value.")
+    values = values.reshape(len(values), -1)
+    if np.isinf(values).any():
+        step, column = np.argwhere(np.isinf(values))[0]
+        raise ValueError(f"{name} is infinite at step {step}, column {column}; use NaN for a gap.")
+    return values
+
+
+def _check_regular(index: Any, name: str) -> None:
+    if not isinstance(index, np.ndarray):
+        if index.inferred_type in ("string", "mixed", "categorical"):
+            return  # labels, not times
+        if not index.is_monotonic_increasing or not index.is_unique:
+            raise ValueError(f"The time index of {name} does not increase from step to step; sort it, drop duplicates.")
+        if len(index) > 2 and _pandas_step(index) is None:
+            raise ValueError(
+                f"The time index of {name} is irregular. Put the series on a regular grid first, with NaN where there "
+                'is no value: in pandas series.asfreq("D"), for days.'
+            )
+    elif len(index) > 1:
+        if np.any(np.diff(index) <= np.zeros((), np.diff(index).dtype)):
+            raise ValueError(f"The times of {name} do not increase from row to row; sort them, drop duplicates.")
+        _continued(index, 1)
+
+
+def _pandas_step(index: Any) -> Any:
+    """What to add to go on: an offset, or a number; None if there is no one step."""
+    import pandas
+
+    if isinstance(index, pandas.PeriodIndex):
+        return index.freq if (np.diff(index.asi8) == 1).all() else None
+    if isinstance(index, pandas.DatetimeIndex | pandas.TimedeltaIndex):
+        if index.freq is not None:
+            return index.freq
+        found = pandas.infer_freq(index) if len(index) > 2 else None
+        if found is None:
+            return index[1] - index[0] if len(index) == 2 else None
+        return pandas.tseries.frequencies.to_offset(found)
+    steps = np.diff(np.asarray(index, dtype=float))
+    return steps[0] if len(steps) and np.allclose(steps, steps[0]) else None
+
+
+def _pandas_after(index: Any, steps: int) -> Any:
+    import pandas
+
+    step = _pandas_step(index)
+    if isinstance(index, pandas.PeriodIndex):
+        return pandas.period_range(index[-1] + 1, periods=steps, freq=index.freq, name=index.name)
+    if isinstance(index, pandas.DatetimeIndex) and step is not None:
+        return pandas.date_range(index[-1], periods=steps + 1, freq=step, name=index.name)[1:]
+    if isinstance(index, pandas.TimedeltaIndex) and step is not None:
+        return pandas.timedelta_range(index[-1], periods=steps + 1, freq=step, name=index.name)[1:]
+    if step is not None and pandas.api.types.is_numeric_dtype(index.dtype):
+        later = index[-1] + step * np.arange(1, steps + 1)
+        return pandas.Index(later.astype(index.dtype), name=index.name)
+    return pandas.RangeIndex(len(index), len(index) + steps)
+
+
+def _continued(times: np.ndarray, steps: int) -> np.ndarray:
+    """Times after the last, at a constant step, or at a constant number of months."""
+    if len(times) < 2:
+        raise ValueError("One time is not enough to know the step to the next.")
+    gaps = np.diff(times)
+    if (gaps == gaps[0]).all():
+        return times[-1] + gaps[0] * np.arange(1, steps + 1)
+    months, days = times.astype("datetime64[M]"), times - times.astype("datetime64[M]")
+    gaps = np.diff(months)
+    if (gaps == gaps[0]).all() and (days == days[0]).all():
+        return (months[-1] + gaps[0] * np.arange(1, steps + 1)).astype(times.dtype) + days[0]
+    raise ValueError("The times are irregular: put the series on a regular grid first, with null where a value lacks.")
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is believed of a series' next values.
+
+    Sampled forecasts hold `paths`, whole futures, from which everything else is computed; the others a Gaussian per
+    step. Arrays have the steps first, and a second axis where the series has columns.
+    """
+
+    mean: np.ndarray
+    std: np.ndarray
+    timeline: Timeline = field(repr=False)
+    past: np.ndarray = field(repr=False)  # (T, p), what it was made from
+    paths: np.ndarray | None = field(default=None, repr=False)  # (n_paths, steps) or (n_paths, steps, p)
+    n_diverged: int = 0  # paths that ran out of bounds and were held there
+
+    @classmethod
+    def from_paths(cls, paths: np.ndarray, timeline: Timeline, past: np.ndarray, n_diverged: int = 0) -> Forecast:
+        """From futures (n_paths, steps, p)."""
+        mean, std = paths.mean(axis=0), paths.std(axis=0)
+        if timeline.is_flat:
+            mean, std, paths = mean[:, 0], std[:, 0], paths[:, :, 0]
+        return cls(mean, std, timeline, past, paths, n_diverged)
+
+    @classmethod
+    def from_moments(cls, mean: np.ndarray, std: np.ndarray, timeline: Timeline, past: np.ndarray) -> Forecast:
+        """From a mean and a standard deviation (steps, p) each."""
+        if timeline.is_flat:
+            mean, std = mean[:, 0], std[:, 0]
+        return cls(mean, std, timeline, past)
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    @property
+    def index(self) -> Any:
+        """The times that are forecast: the series' index continued, or the number of steps after its end."""
+        return self.timeline.after(len(self))
+
+    def quantile(self, levels: Any) -> np.ndarray:
+        """Quantiles, steps last but for the columns: (steps, …) for one level, (levels, steps, …) for several."""
+        levels = np.asarray(levels, float)
+        if np.any((levels <= 0) | (levels >= 1)) or levels.ndim > 1:
+            raise ValueError(f"levels are probabilities between 0 and 1, one or a list of them; got {levels}.")
+        if self.paths is not None:
+            return np.quantile(self.paths, levels, axis=0)
+        return self.mean + ndtri(levels).reshape(levels.shape + (1,) * self.mean.ndim) * self.std
+
+    def to_frame(self, levels: Any = (0.025, 0.25, 0.5, 0.75, 0.975)) -> Any:
+        """A tidy frame: a row per step (and column of the series) with mean, std and quantiles, on the time index."""
+        bands = self.quantile(list(levels))
+        named = {"mean": self.mean, "std": self.std, **{f"q{q:g}": band for q, band in zip(levels, bands, strict=True)}}
+        index = self.index
+        if self.timeline.is_flat:
+            return self.timeline.frame(named, index)
+        names, steps = self.timeline.names, len(self)
+        columns = {"series": np.tile(names, steps), **{key: np.ravel(value) for key, value in named.items()}}
+        repeated = np.repeat(index, len(names)) if isinstance(index, np.ndarray) else index.repeat(len(names))
+        return self.timeline.frame(columns, repeated)
+
+    def score(self, truth: Any, first: int | None = None) -> dict[str, float]:
+        """MSE, MAE, NLPD, CRPS and coverage of 95 % intervals against what came; NaN in the truth is left out.
+
+        CRPS and coverage are of the paths where there are some; NLPD is of a Gaussian with their moments. `first` is
+        how many of the steps count, by default as many as there are truths.
+        """
+        values, _ = read_series(truth, "truth")
+        count = min(len(values) if first is None else first, len(values), len(self))
+        values = values[:count] if self.mean.ndim > 1 else values[:count, 0]
+        if values.shape[1:] != self.mean.shape[1:]:
+            raise ValueError(f"truth has {values.shape[1:]} columns, the forecast {self.mean.shape[1:]}.")
+        mean, std = self.mean[:count], self.std[:count]
+        found = {name: score(values, mean, std) for name, score in scores.ALL.items()}
+        if self.paths is not None:
+            low, high = np.quantile(self.paths[:, :count], [0.025, 0.975], axis=0)
+            seen = ~np.isnan(values)
+            found["CRPS"] = scores.sample_crps(values, self.paths[:, :count])
+            found["coverage"] = float(np.mean(((low <= values) & (values <= high))[seen]))
+        return found
+
+    def plot(self, truth: Any = None, history: int | None = None, axes: Any = None, n_paths: int = 3) -> Any:
+        """A fan chart: medians, bands of 50, 80 and 95 %, some of the paths, the past and, if given, the truth."""
+        from .plotting.fan import draw_fan
+
+        return draw_fan(self, truth, history, axes, n_paths)

@@ -1,0 +1,205 @@
+"""GPForecaster: what it learns, what it believes, what it says about bad input."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+from semigp import GPForecaster
+from semigp.datasets import make_mackey_glass
+
+PROPAGATIONS = ["sample", "full", "diagonal", "none"]
+
+
+@pytest.fixture(scope="module")
+def mackey_glass():
+    series = make_mackey_glass(400)
+    return series, GPForecaster(18, random_state=0).fit(series[:90])
+
+
+def test_relevance_reads_the_delay_off_a_delay_equation(mackey_glass):
+    """ζ' depends on ζ(t) and ζ(t - 17): the next value on lag 1 and on lags 17 and 18."""
+    _, model = mackey_glass
+    assert set(np.argsort(model.lag_relevance_)[-3:] + 1) == {1, 17, 18}
+
+
+@pytest.mark.parametrize("propagation", PROPAGATIONS)
+def test_a_chaotic_system_is_simulated_for_100_steps(mackey_glass, propagation):
+    """From 72 noise-free pairs: within .05 of a standard deviation, where climatology is off by about 1."""
+    series, model = mackey_glass
+    forecast = model.forecast(100, propagation)
+    assert forecast.score(series[90:])["MAE"] < 0.05 * series.std()
+    assert np.isfinite(forecast.mean).all()
+    assert (forecast.std > 0).all()
+
+
+def test_sampled_intervals_hold_the_truth(mackey_glass):
+    series, model = mackey_glass
+    assert model.forecast(300).score(series[90:])["coverage"] > 0.9
+
+
+def test_the_same_seed_gives_the_same_forecast(mackey_glass):
+    _, model = mackey_glass
+    first, second = (model.forecast(5, random_state=3).paths for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, model.forecast(5, random_state=4).paths)
+
+
+def test_noise_of_an_autoregression_is_found_and_its_intervals_cover(random):
+    """x' = .8 x + ε: noise variance within 30 %, stationary spread within 25 %."""
+    noise = random.normal(size=400)
+    series = np.zeros(400)
+    for i in range(1, 400):
+        series[i] = 0.8 * series[i - 1] + noise[i]
+    model = GPForecaster(2, random_state=0).fit(series)
+    assert model.noise_variance_[0] == pytest.approx(1.0, rel=0.3)
+    assert model.forecast(60).std[-1] == pytest.approx(1.0 / 0.6, rel=0.25)
+
+
+@pytest.fixture(scope="module")
+def gappy():
+    """Two sines with a hole of ten steps and single ones, and no value at the end."""
+    time, random = np.arange(160), np.random.default_rng(0)
+    truth = np.sin(time / 4) + 0.5 * np.sin(time / 7.3)
+    series = truth + 0.02 * random.normal(size=160)
+    series[60:70] = series[-2:] = np.nan
+    series[random.random(160) < 0.04] = np.nan
+    return truth, series, GPForecaster(8, random_state=0).fit(series)
+
+
+def test_gaps_are_filled_with_intervals_that_hold(gappy):
+    """RMSE below .1, where a straight line is off by .58; at least nine tenths inside 95 % intervals."""
+    truth, series, model = gappy
+    mean, std = model.impute(return_std=True)
+    gaps = np.isnan(series)
+    np.testing.assert_array_equal(mean[~gaps], series[~gaps])
+    assert (std[~gaps] == 0).all()
+    error = (mean - truth)[gaps]
+    assert np.sqrt(np.mean(error**2)) < 0.1
+    assert np.mean(np.abs(error) < 1.96 * std[gaps]) >= 0.9
+
+
+def test_a_gap_at_the_end_widens_the_forecast(gappy):
+    _, _, model = gappy
+    closed = clone(model).fit(model.impute())
+    assert model.forecast(1).std[0] > closed.forecast(1).std[0]
+
+
+def test_windows_without_a_single_complete_one_are_fine():
+    series = np.sin(np.arange(120) / 5)
+    series[::6] = np.nan
+    forecast = GPForecaster(8, random_state=0).fit(series).forecast(10)
+    np.testing.assert_allclose(forecast.mean, np.sin(np.arange(120, 130) / 5), atol=0.1)
+
+
+def test_update_goes_on_from_new_values_without_a_new_fit(mackey_glass):
+    series, model = mackey_glass
+    model = clone(model).fit(series[:90])
+    kernel = model._models[0]
+    model.update(series[90:200])
+    assert model._models[0] is kernel
+    assert model.forecast(50).score(series[200:])["MAE"] < 0.02
+
+
+def test_the_window_is_found():
+    """x' needs two lags: x(t+1) = 2 cos(ω) x(t) - x(t-1)."""
+    series = np.sin(np.arange(100) / 3) + 0.001 * np.random.default_rng(0).normal(size=100)
+    assert GPForecaster("auto", random_state=0).fit(series).window_ >= 2
+
+
+def test_covariates_are_used():
+    random = np.random.default_rng(1)
+    known = random.normal(size=(130, 1))
+    series = 2.0 * known[:, 0] + 0.01 * random.normal(size=130)
+    model = GPForecaster(2, random_state=0).fit(series[:120], covariates=known[:120])
+    np.testing.assert_allclose(model.forecast(10, covariates=known[120:]).mean, 2.0 * known[120:, 0], atol=0.1)
+    with pytest.raises(ValueError, match="fitted with 1 covariates"):
+        model.forecast(10)
+
+
+def test_several_series_at_once():
+    time = np.arange(140)
+    both = np.column_stack([np.sin(time / 5), np.cos(time / 5)])
+    forecast = GPForecaster(3, random_state=0).fit(both[:120]).forecast(20)
+    assert forecast.paths.shape == (500, 20, 2)
+    np.testing.assert_allclose(forecast.mean, both[120:], atol=0.1)
+
+
+def test_pandas_months_go_on():
+    index = pd.date_range("2020-01-31", periods=60, freq="ME")
+    series = pd.Series(np.sin(np.arange(60) / 3), index, name="tide")
+    frame = GPForecaster(4, random_state=0).fit(series).forecast(3).to_frame()
+    assert list(frame.index) == list(pd.date_range("2025-01-31", periods=3, freq="ME"))
+    assert {"mean", "std", "q0.025", "q0.975"} <= set(frame.columns)
+
+
+def test_polars_months_go_on():
+    time = pl.date_range(pl.date(2020, 1, 1), pl.date(2024, 12, 1), "1mo", eager=True)
+    series = pl.DataFrame({"month": time, "tide": np.sin(np.arange(60) / 3)})
+    frame = GPForecaster(4, random_state=0).fit(series).forecast(2).to_frame()
+    assert isinstance(frame, pl.DataFrame)
+    assert [str(day) for day in frame["month"]] == ["2025-01-01", "2025-02-01"]
+
+
+def test_backtest_scores_every_origin():
+    series = np.sin(np.arange(120) / 4)
+    found = GPForecaster(4, random_state=0).backtest(series, horizon=10, n_origins=3)
+    assert [row["origin"] for row in found] == [60, 85, 110]
+    assert all(row["MAE"] < 0.1 for row in found)
+
+
+def test_the_fan_chart_has_a_line_for_what_came(mackey_glass):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    series, model = mackey_glass
+    axes = model.forecast(30).plot(truth=series[90:])
+    assert "truth" in [line.get_label() for line in axes.lines]
+
+
+@pytest.mark.parametrize(
+    ("series", "message"),
+    [
+        (np.arange(10.0), "a window of 18 needs 20"),
+        (np.full(50, np.nan), "nothing to learn from"),
+        (np.ones(50), "constant in column 0"),
+        (np.r_[np.arange(30.0), np.inf], "infinite at step 30"),
+        (["a"] * 30, "not a number"),
+        (np.zeros((0, 1)), "shape"),
+        (pd.Series(range(30), pd.date_range("2020", periods=30)[::-1]), "does not increase"),
+        (pd.Series(range(30), np.r_[0:29, 40]), "irregular"),
+    ],
+)
+def test_bad_series_are_refused_in_words(series, message):
+    with pytest.raises(ValueError, match=message):
+        GPForecaster(18).fit(series)
+
+
+def test_bad_questions_are_refused_in_words(mackey_glass):
+    _, model = mackey_glass
+    for steps in (0, -3, 1.5):
+        with pytest.raises((ValueError, TypeError), match="steps"):
+            model.forecast(steps)
+    with pytest.raises(ValueError, match="propagation is"):
+        model.forecast(3, "linear")
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        model.forecast(3).quantile(1.5)
+    with pytest.raises(ValueError, match="2 columns"):
+        model.update(np.zeros((3, 2)))
+
+
+def test_a_simulation_that_diverges_is_bounded_and_reported():
+    """An unstable system: x' = 1.2 x. Every path leaves; none becomes infinite."""
+    series = 0.01 * 1.2 ** np.arange(30)
+    model = GPForecaster(1, random_state=0).fit(series)
+    with pytest.warns(UserWarning, match="ran away"):
+        forecast = model.forecast(500)
+    assert np.isfinite(forecast.paths).all()
+    assert forecast.n_diverged == 500
+    for propagation in PROPAGATIONS[1:]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert np.isfinite(model.forecast(500, propagation).std).all()
