@@ -58,8 +58,9 @@ def _sample_paths(each: int, n_features: int, key, outputs, windows, covariates,
     groups, (steps, _) = windows.shape[0], covariates.shape
     key_draws, key_noise = jax.random.split(key)
     # One group after the other: batches of LAPACK calls side by side can block each other for good.
+    draw = lambda one: draw_exact(one[0], one[1], each, n_features)  # noqa: E731
     draws = [
-        jax.lax.map(lambda both: draw_exact(both[0], both[1], each, n_features), (posterior, jax.random.split(key, groups)))
+        jax.lax.map(draw, (posterior, jax.random.split(key, groups)))
         for posterior, key in zip(outputs, jax.random.split(key_draws, len(outputs)), strict=True)
     ]
     noise = jnp.stack([jnp.sqrt(posterior.noise_variance) for posterior in outputs], axis=-1)[:, None]  # [groups, 1, p]
