@@ -4,20 +4,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-sktime test-slow lint format bench clean
 
 demo: $(INSTALLED)  ## Fit a small data set with holes and show what was recovered
 	$(BIN)/python -m semigp.demo
 
 # In three processes: one that had compiled all the programs of all tests was aborted inside XLA.
-REST := --ignore=tests/core --ignore=tests/estimators
+REST := --ignore=tests/core --ignore=tests/estimators --ignore=tests/adapters
 
 test: $(INSTALLED)  ## All tests but the slow ones
 	$(BIN)/python -m pytest -m "not slow" tests/estimators
 	$(BIN)/python -m pytest -m "not slow" $(REST)
 	$(BIN)/python -m pytest -m "not slow" tests/core
 
-test-slow: $(INSTALLED)  ## All tests
+test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
+	.venv-sktime/bin/python -m pytest tests/adapters
+
+test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators
 	$(BIN)/python -m pytest $(REST)
 	$(BIN)/python -m pytest tests/core
@@ -36,6 +39,11 @@ bench: $(VENV)/.peers  ## One bound and gradient beside GPy, one core each; the 
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.forecasting
 
+.venv-sktime/.installed: pyproject.toml
+	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
+	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime]" pytest hypothesis
+	touch $@
+
 $(INSTALLED): pyproject.toml
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
@@ -46,4 +54,4 @@ $(VENV)/.peers: $(INSTALLED)
 	touch $@
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-sktime build .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
