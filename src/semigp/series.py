@@ -24,6 +24,7 @@ class Timeline:
     library: nw.Implementation | None = None
     index: Any = None  # pandas index, or an array of times
     time_name: str = "time"
+    time_zone: str | None = None  # of a column of times, which are kept in UTC here
 
     def after(self, steps: int, skip: int = 0) -> Any:
         """The `steps` times that follow, but for the first `skip`."""
@@ -49,7 +50,11 @@ class Timeline:
 
             return pandas.DataFrame(columns, index=index)
         time = {} if index is None else {self.time_name: index}
-        return nw.to_native(nw.from_dict({**time, **columns}, backend=library))
+        frame = nw.from_dict({**columns, **time}, backend=library).select(*time, *(c for c in columns if c not in time))
+        if self.time_zone is not None:
+            utc = nw.col(self.time_name).dt.replace_time_zone("UTC")
+            frame = frame.with_columns(utc.dt.convert_time_zone(self.time_zone))
+        return nw.to_native(frame)
 
 
 def read_series(series: Any, name: str = "series") -> tuple[np.ndarray, Timeline]:
@@ -66,14 +71,17 @@ def read_series(series: Any, name: str = "series") -> tuple[np.ndarray, Timeline
         times = [column for column, kind in native.schema.items() if kind.is_temporal()]
         if len(times) > 1:
             raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
-        index, time_name = nw.maybe_get_index(native), "time"
+        index, time_name, zone = nw.maybe_get_index(native), "time", None
         if times:
-            index, time_name = native[times[0]].to_numpy(), times[0]
+            zone = getattr(native.schema[times[0]], "time_zone", None)
+            in_utc = native[times[0]] if zone is None else native[times[0]].dt.convert_time_zone("UTC")
+            index, time_name = (in_utc if zone is None else in_utc.dt.replace_time_zone(None)).to_numpy(), times[0]
             native = native.drop(times)
-        timeline = Timeline(list(native.columns), False, native.implementation, index, time_name)
+        timeline = Timeline(list(native.columns), False, native.implementation, index, time_name, zone)
         values = native.to_numpy()
     else:
-        values = np.asarray(series)
+        is_masked = np.ma.isMaskedArray(series)
+        values = np.ma.filled(series.astype(float), np.nan) if is_masked else np.asarray(series)
         shape = values.shape
         columns = ["value"] if values.ndim == 1 else [f"value_{i}" for i in range(shape[-1] if values.ndim else 0)]
         timeline = Timeline(columns, values.ndim == 1)
@@ -84,6 +92,8 @@ def read_series(series: Any, name: str = "series") -> tuple[np.ndarray, Timeline
 
 
 def _as_numbers(values: Any, name: str) -> np.ndarray:
+    if np.asarray(values).dtype.kind in "cmM":
+        raise ValueError(f"{name} holds {np.asarray(values).dtype} values; real numbers are needed.")
     try:
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -99,8 +109,13 @@ def _as_numbers(values: Any, name: str) -> np.ndarray:
 
 def _check_regular(index: Any, name: str) -> None:
     if not isinstance(index, np.ndarray):
-        if index.inferred_type in ("string", "mixed", "categorical"):
-            return  # labels, not times
+        if index.nlevels > 1 or index.inferred_type in ("interval", "date", "time", "mixed-integer"):
+            raise ValueError(
+                f"The index of {name} ({index.inferred_type}, {index.nlevels} levels) is no time axis. Use dates "
+                "(pandas.to_datetime), periods or numbers."
+            )
+        if _holds_labels(index):
+            return
         if not index.is_monotonic_increasing or not index.is_unique:
             raise ValueError(f"The time index of {name} does not increase from step to step; sort it, drop duplicates.")
         if len(index) > 2 and _pandas_step(index) is None:
@@ -112,6 +127,11 @@ def _check_regular(index: Any, name: str) -> None:
         if np.any(np.diff(index) <= np.zeros((), np.diff(index).dtype)):
             raise ValueError(f"The times of {name} do not increase from row to row; sort them, drop duplicates.")
         _continued(index, 1)
+
+
+def _holds_labels(index: Any) -> bool:
+    """Whether an index has names in it rather than times."""
+    return index.inferred_type in ("string", "mixed", "categorical", "empty", "boolean")
 
 
 def _pandas_step(index: Any) -> Any:
@@ -134,6 +154,8 @@ def _pandas_step(index: Any) -> Any:
 def _pandas_after(index: Any, steps: int) -> Any:
     import pandas
 
+    if _holds_labels(index):
+        return pandas.RangeIndex(len(index), len(index) + steps)
     step = _pandas_step(index)
     if isinstance(index, pandas.PeriodIndex):
         return pandas.period_range(index[-1] + 1, periods=steps, freq=index.freq, name=index.name)
@@ -154,10 +176,13 @@ def _continued(times: np.ndarray, steps: int) -> np.ndarray:
     gaps = np.diff(times)
     if (gaps == gaps[0]).all():
         return times[-1] + gaps[0] * np.arange(1, steps + 1)
-    months, days = times.astype("datetime64[M]"), times - times.astype("datetime64[M]")
-    gaps = np.diff(months)
-    if (gaps == gaps[0]).all() and (days == days[0]).all():
-        return (months[-1] + gaps[0] * np.arange(1, steps + 1)).astype(times.dtype) + days[0]
+    day = np.timedelta64(1, "D")
+    for shift in (0 * day, day):  # the same day of every month, or the last
+        shifted = times + shift
+        months, days = shifted.astype("datetime64[M]"), shifted - shifted.astype("datetime64[M]")
+        gaps = np.diff(months)
+        if (gaps == gaps[0]).all() and (days == days[0]).all():
+            return (months[-1] + gaps[0] * np.arange(1, steps + 1)).astype(times.dtype) + days[0] - shift
     raise ValueError("The times are irregular: put the series on a regular grid first, with null where a value lacks.")
 
 
@@ -210,7 +235,8 @@ class Forecast:
 
     def to_frame(self, levels: Any = (0.025, 0.25, 0.5, 0.75, 0.975)) -> Any:
         """A tidy frame: a row per step (and column of the series) with mean, std and quantiles, on the time index."""
-        bands = self.quantile(list(levels))
+        levels = np.atleast_1d(levels)
+        bands = self.quantile(levels)
         named = {"mean": self.mean, "std": self.std, **{f"q{q:g}": band for q, band in zip(levels, bands, strict=True)}}
         index = self.index
         if self.timeline.is_flat:
@@ -227,12 +253,16 @@ class Forecast:
         how many of the steps count, by default as many as there are truths.
         """
         values, _ = read_series(truth, "truth")
+        if values.shape[1] != len(self.timeline.names):
+            raise ValueError(f"truth has {values.shape[1]} columns, the forecast {len(self.timeline.names)}.")
+        if first is not None and first < 1:
+            raise ValueError(f"first is how many steps count, at least 1; got {first}.")
         count = min(len(values) if first is None else first, len(values), len(self))
         values = values[:count] if self.mean.ndim > 1 else values[:count, 0]
-        if values.shape[1:] != self.mean.shape[1:]:
-            raise ValueError(f"truth has {values.shape[1:]} columns, the forecast {self.mean.shape[1:]}.")
         mean, std = self.mean[:count], self.std[:count]
-        found = {name: score(values, mean, std) for name, score in scores.ALL.items()}
+        # One path has no spread: its density is nothing anywhere but there.
+        some = {name: score for name, score in scores.ALL.items() if name != "NLPD" or (std > 0).all()}
+        found = {"NLPD": np.inf} | {name: score(values, mean, np.maximum(std, 1e-140)) for name, score in some.items()}
         if self.paths is not None:
             low, high = np.quantile(self.paths[:, :count], [0.025, 0.975], axis=0)
             seen = ~np.isnan(values)

@@ -48,6 +48,8 @@ class Rows:
         """Rows whose target and inputs are known, filled up to a round number."""
         used = ~np.isnan(targets) & ~np.isnan(inputs).any(axis=1)
         inputs, targets = inputs[used], targets[used]
+        if not len(targets):
+            raise ValueError("There is no row of which inputs and target are known.")
         extra = -len(targets) % 2 ** max(3, len(targets).bit_length() - 4)
         return cls(
             np.pad(inputs, ((0, extra), (0, 0))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,10 @@ class LogNormal:
     def log_density(self, value: Float[Array, ...]) -> Float[Array, ""]:
         """Log density of log θ, summed over the entries, up to a constant."""
         return -0.5 * jnp.sum((jnp.log(value / self.median) / self.spread) ** 2)
+
+
+# For programs that run once a fit: optimising them costs more than it saves.
+QUICK_TO_COMPILE = {"xla_backend_optimization_level": 0}
 
 
 @pytree
@@ -143,7 +148,7 @@ def _row_prior(
 
 
 @in_float64
-@jax.jit
+@functools.partial(jax.jit, compiler_options=QUICK_TO_COMPILE)
 def _build_row_prior(prior, inputs, values, unknown, error):
     rows = prior.for_rows(values, unknown)
     return rows if error is None else rows.with_error_bars(inputs, error)
@@ -243,7 +248,7 @@ def posterior(model: Model, data: Data) -> Posterior:
 
 
 @in_float64
-@jax.jit
+@functools.partial(jax.jit, compiler_options=QUICK_TO_COMPILE)
 def _posterior(model, data):
     return posterior_from_blocks(
         model.kernel, data.blocks(model), model.inducing_inputs, model.noise_variance, model.output_scale, data.jitter

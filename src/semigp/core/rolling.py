@@ -91,7 +91,8 @@ def propagate(
     """Mean and variance of every next value, by moment matching.
 
     The window is believed N(m, S). "none": S = 0; "diagonal": S diagonal, as in the paper; "full": S with the
-    covariances between a new value and the window, cov(x, f(x)). New values of different outputs are uncorrelated.
+    covariances between a new value and the window, C = cov(x, f(x)). New values of different outputs covary as their
+    linear parts do, by Cᵀ S⁺ C, so that the whole stays positive definite.
     """
     return in_float64(functools.partial(_propagate, kind))(posteriors, noise, window, covariates)
 
@@ -110,13 +111,20 @@ def _propagate(kind: str, posteriors, noise, window, covariates):
         new = jnp.stack([m[0, 0] for m, _ in moments])
         variance = jnp.stack([v[0, 0] for _, v in moments]) + noise
         if kind == "full":
-            cross = [posterior.input_covariance(inputs, belief)[0, :count, 0] for posterior in posteriors]
-            joint = jnp.concatenate([spread, jnp.stack(cross, axis=1)], axis=1)
-            below = jnp.concatenate([jnp.stack(cross, axis=0), jnp.diag(variance)], axis=1)
-            joint = jnp.concatenate([joint, below])
+            columns = [posterior.input_covariance(inputs, belief)[0, :count, 0] for posterior in posteriors]
+            cross = jnp.stack(columns, axis=1)  # [count, p]
+            joint = jnp.block([[spread, cross], [cross.T, _among_outputs(spread, cross, variance)]])
         else:
             joint = jax.scipy.linalg.block_diag(spread, jnp.diag(variance * (kind == "diagonal")))
         return (jnp.concatenate([mean, new])[p:], joint[p:, p:]), (new, variance)
 
     start = (window.reshape(-1), jnp.zeros((count, count)))
     return jax.lax.scan(step, start, covariates)[1]
+
+
+def _among_outputs(spread, cross, variance):
+    """Covariance of new values: their variances, and between them what their linear parts share."""
+    if cross.shape[1] == 1:
+        return jnp.diag(variance)
+    shared = cross.T @ jnp.linalg.pinv(spread, rtol=1e-9, hermitian=True) @ cross
+    return jnp.where(jnp.eye(len(variance), dtype=bool), jnp.diag(variance), shared)

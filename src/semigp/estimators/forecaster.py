@@ -67,7 +67,7 @@ class GPForecaster(BaseEstimator):
     Parameters
     ----------
     window : int or "auto"
-        Lags. "auto" compares several by the likelihood of the same values.
+        Lags. "auto" compares several by the evidence for the same values, hyperpriors included, less one nat per lag.
     n_draws : int
         Draws of the gaps, where there are some.
     max_iter : int
@@ -147,25 +147,30 @@ class GPForecaster(BaseEstimator):
         known = (~np.isnan(values)).sum(axis=0)
         if known.min() == 0:
             raise ValueError(f"series has no value in column {int(np.argmin(known))}: there is nothing to learn from.")
-        if np.any(np.nanstd(values, axis=0) == 0):
-            column = int(np.argmin(np.nanstd(values, axis=0)))
+        spans, sizes = np.nanmax(values, axis=0) - np.nanmin(values, axis=0), np.nanmax(np.abs(values), axis=0)
+        if np.any(spans <= 1e-12 * sizes):
+            column = int(np.argmax(spans <= 1e-12 * sizes))
             raise ValueError(f"series is constant in column {column}: there are no dynamics to learn.")
+        if not (spans.min() > 1e-150 and sizes.max() < 1e150):
+            raise ValueError("series has values beyond 1e150, or that differ by less than 1e-150; change its units.")
         least = 3 if self.window == "auto" else self.window + 2
-        if len(values) < least or known.min() < 3:
+        if len(values) < least:
             raise ValueError(f"series has {len(values)} steps; a window of {self.window} needs {least} or more.")
+        if known.min() < 3:
+            raise ValueError(f"series has {known.min()} known values in column {int(np.argmin(known))}; 3 are needed.")
 
     def _learn(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
         filled = interpolated(standard)
         self.window_ = self._choose_window(filled, extra) if self.window == "auto" else self.window
-        has_gaps = np.isnan(standard).any()
-        # What is seen whole comes first, if there is enough of it; then everything, with the gaps as inferred.
-        enough = np.sum(~np.isnan(_windows(standard, extra, self.window_)[0]).any(axis=1)) >= 3 * self.window_
-        models, reports = self._fit_models(standard if enough else filled, extra, None)
-        if has_gaps:
-            posteriors = _posteriors(models, standard if enough else filled, extra, self.window_)
-            gaps = infer_gaps(standard, filled, posteriors, self.window_, extra)
-            models, reports = self._fit_models(gaps.filled(standard), extra, models)
+        # What is seen whole comes first, if there is enough of it; then everything, the gaps filled by a draw: their
+        # means would fit too well, and leave no noise.
+        inputs, targets = _windows(standard, extra, self.window_)
+        whole = np.sum(~np.isnan(np.column_stack([inputs, targets])).any(axis=1))
+        models, reports = self._fit_models(standard if whole >= max(30, 5 * self.window_) else filled, extra)
+        if np.isnan(standard).any():
+            gaps = infer_gaps(standard, filled, models, self.window_, extra)
+            models, reports = self._fit_models(gaps.filled(standard, gaps.draws(1, self._seed)[0]), extra)
         self._models = models
         self._remember(values, covariates, timeline)
         order = ("failed", "interrupted", "stalled", "iteration limit", "converged")
@@ -178,14 +183,14 @@ class GPForecaster(BaseEstimator):
         candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
         longest, found = candidates[-1], {}
         for tau in candidates:
-            _, reports = self._fit_models(filled[longest - tau :], extra[longest - tau :], None, tau)
+            _, reports = self._fit_models(filled[longest - tau :], extra[longest - tau :], tau)
             found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1]
             if max(found.values()) > max(list(found.values())[-2:]):
                 break  # twice no better
         return max(found, key=lambda tau: found[tau])
 
     def _fit_models(
-        self, filled: np.ndarray, extra: np.ndarray, before: list[ExactModel] | None, window: int | None = None
+        self, filled: np.ndarray, extra: np.ndarray, window: int | None = None
     ) -> tuple[list[ExactModel], list[FitReport]]:
         inputs, targets = _windows(filled, extra, window or self.window_)
         usable = np.flatnonzero(~np.isnan(inputs).any(axis=1) & ~np.isnan(targets).any(axis=1))
@@ -195,8 +200,7 @@ class GPForecaster(BaseEstimator):
         fits = []
         for column in range(targets.shape[1]):
             rows = Rows.of(inputs[some], targets[some, column])
-            begin = start if before is None else before[column]
-            fits.append(fit_exact(begin, rows, _hyperpriors(q), self.max_iter))
+            fits.append(fit_exact(start, rows, _hyperpriors(q), self.max_iter))
         return [model for model, _ in fits], [report for _, report in fits]
 
     def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
@@ -206,12 +210,7 @@ class GPForecaster(BaseEstimator):
         self._gaps: Gaps | None = None
         pasts = [standard]
         if np.isnan(standard).any():
-            filled = interpolated(standard)
-            posteriors = _posteriors(self._models, filled, extra, self.window_)
-            for _ in range(2):
-                self._gaps = infer_gaps(standard, filled, posteriors, self.window_, extra)
-                filled = self._gaps.filled(standard)
-                posteriors = _posteriors(self._models, filled, extra, self.window_)
+            self._gaps = infer_gaps(standard, interpolated(standard), self._models, self.window_, extra)
             pasts = [self._gaps.filled(standard, z) for z in self._gaps.draws(self.n_draws, self._seed)]
         self._components = [_posteriors(self._models, past, extra, self.window_) for past in pasts]
         self._last = np.stack([past[-self.window_ :] for past in pasts])
@@ -243,7 +242,8 @@ class GPForecaster(BaseEstimator):
         steps : int
         propagation : {"sample", "full", "diagonal", "none"}
             How uncertainty is carried on: functions drawn from the posterior and rolled forward; moment matching with
-            the full covariance of the window; with its diagonal, as in the paper; or not at all.
+            the full covariance of the window (between columns, its linear part); with its diagonal, as in the paper; or
+            not at all.
         n_paths : int
             Of the sampled forecast.
         covariates : (steps, c)
@@ -279,8 +279,8 @@ class GPForecaster(BaseEstimator):
         paths, ran_out = sample_paths(jax.random.key(seed), self._components, self._last, extra, bounds, n_paths)
         if ran_out.mean() > 0.05:
             warnings.warn(
-                f"{ran_out.mean():.0%} of the paths ran away and were held at twice the range of the series; the "
-                "dynamics are hardly known there. Try another window, or a longer series.",
+                f"{ran_out.mean():.0%} of the paths ran away and were held, as far beyond the values seen as these are "
+                "apart; the dynamics are hardly known there. Try another window, or a longer series.",
                 stacklevel=3,
             )
         return Forecast.from_paths(self._scale.natural(paths), self._timeline, self._values, int(ran_out.sum()))
@@ -329,8 +329,8 @@ class GPForecaster(BaseEstimator):
     def backtest(self, series: Any, horizon: int, n_origins: int = 10, propagation: str = "sample") -> list[dict]:
         """Scores of forecasts from several origins: fitted up to the first, continued to the others.
 
-        The origins are spread over the second half of the series. One dictionary for each, with the origin and the
-        scores of `Forecast.score`.
+        The origins are spread over the second half of the series, which is taken without covariates. One dictionary for
+        each, with the origin and the scores of `Forecast.score`.
         """
         checks.check_count("horizon", horizon)
         checks.check_count("n_origins", n_origins)

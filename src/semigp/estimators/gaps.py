@@ -1,11 +1,12 @@
 """The values that a series lacks, given a model of its dynamics: a Gaussian around where they fit best.
 
-A missing value z stands in τ windows and is itself a target. With m(x) and v(x) the model's one-step prediction,
+The density of a whole series, given its first window, is the marginal likelihood of its windows and targets,
 
-    log p(z) = Σ_t log N(y_t(z) | m(x_t(z)), v(x_t(z)) + σ²)
+    p(series) = N(y(z); 0, K(X(z)) + σ² I),
 
-over all steps whose window or target holds a missing value. Its maximum and curvature (Laplace) are mean and
-covariance of q(z): one belief per value, whichever windows it stands in.
+in which a missing value z is a target and stands in τ windows. Its maximum over the missing values and its curvature
+there (Laplace) are mean and covariance of q(z): one belief per value, whichever windows it stands in. Values in the
+first window are N(0, 1) before that.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from ..core.exact import ExactPosterior
+from ..core.exact import ExactModel, Rows, log_evidence
 
-_MAX_ITERATIONS = 500
-# So weak that it decides only about what nothing else does: values before the first window that can be seen.
-_PRIOR_PRECISION = 1e-2
+_MAX_ITERATIONS, _NEWTON_STEPS = 300, 3
+# Windows that are looked at, at most: those that lack something first, then the latest.
+_MAX_ROWS = 600
 
 
 @dataclass(frozen=True)
@@ -59,44 +60,51 @@ def interpolated(values: np.ndarray) -> np.ndarray:
 
 
 def infer_gaps(
-    values: np.ndarray, start: np.ndarray, posteriors: list[ExactPosterior], window: int, covariates: np.ndarray
+    values: np.ndarray, start: np.ndarray, models: list[ExactModel], window: int, covariates: np.ndarray
 ) -> Gaps:
-    """q(z) of the NaN in `values` (T, p), started at `start`, under one posterior per column."""
-    steps, columns = np.nonzero(np.isnan(values))
-    touched = _touched(np.isnan(values).any(axis=1), window)
-    if not len(touched):
-        return Gaps(steps, columns, start[steps, columns], np.eye(len(steps)))
+    """q(z) of the NaN in `values` (T, p), started at `start`, under one model per column."""
+    places = np.nonzero(np.isnan(values))
+    targets = _targets(np.isnan(values).any(axis=1), window)
     with jax.enable_x64(True):
-        known = jnp.asarray(np.nan_to_num(values))
-        fixed = (known, jnp.asarray(covariates[touched]), posteriors, jnp.asarray(touched), (steps, columns))
-        result = scipy.optimize.minimize(
-            lambda z: tuple(np.asarray(part) for part in _loss_and_gradient(jnp.asarray(z), window, *fixed)),
-            start[steps, columns],
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": _MAX_ITERATIONS, "maxcor": 30},
+        fixed = jax.tree.map(
+            jnp.asarray, (np.nan_to_num(values), covariates[targets], models, targets, places, places[0] < window)
         )
-        curvature = np.asarray(_curvature(jnp.asarray(result.x), window, *fixed))
+        loss = lambda z: [np.asarray(x) for x in _loss_and_gradient(jnp.asarray(z), window, *fixed)]  # noqa: E731
+        options = {"maxiter": _MAX_ITERATIONS, "maxcor": 30}
+        found = scipy.optimize.minimize(loss, start[places], jac=True, method="L-BFGS-B", options=options)
+        best, lowest = found.x, found.fun
+        for _ in range(_NEWTON_STEPS):  # noise-free dynamics are too stiff for L-BFGS alone
+            covariance = _inverse(np.asarray(_curvature(jnp.asarray(best), window, *fixed)))
+            trial = best - covariance @ loss(best)[1]
+            if not loss(trial)[0] < lowest:
+                break
+            best, lowest = trial, loss(trial)[0]
+        covariance = _inverse(np.asarray(_curvature(jnp.asarray(best), window, *fixed)))
+    return Gaps(*places, best, covariance)
+
+
+def _inverse(curvature: np.ndarray) -> np.ndarray:
+    """The inverse; directions in which it is below 1, as wide as the series, or has no sense, count as 1."""
     spectrum, axes = scipy.linalg.eigh(0.5 * (curvature + curvature.T))
-    covariance = (axes / np.maximum(spectrum, _PRIOR_PRECISION)) @ axes.T
-    return Gaps(steps, columns, result.x, covariance)
+    return (axes / np.maximum(spectrum, 1.0)) @ axes.T
 
 
-def _touched(is_missing: np.ndarray, window: int) -> np.ndarray:
-    """Targets whose own value, or window, holds a missing one."""
-    counts = np.convolve(is_missing, np.ones(window + 1), "full")[: len(is_missing)]
-    return np.flatnonzero(counts > 0.5)[np.flatnonzero(counts > 0.5) >= window]
+def _targets(is_missing: np.ndarray, window: int) -> np.ndarray:
+    """Steps whose own value or window holds a missing one, and the latest others."""
+    lacking = np.convolve(is_missing, np.ones(window + 1), "full")[: len(is_missing)] > 0.5
+    steps = np.arange(window, len(is_missing))
+    order = np.concatenate([steps[lacking[window:]][::-1], steps[~lacking[window:]][::-1]])
+    return np.sort(order[:_MAX_ROWS])
 
 
-def _loss(z, window, known, covariates, posteriors, touched, places):
+def _loss(z, window, known, covariates, models, targets, places, is_first):
     values = known.at[places].set(z)
-    lags = touched[:, None] + jnp.arange(-window, 0)
-    inputs = jnp.concatenate([values[lags].reshape(len(touched), -1), covariates], axis=1)
-    loss = 0.5 * _PRIOR_PRECISION * jnp.sum(z**2)
-    for column, posterior in enumerate(posteriors):
-        mean, variance = (part[:, 0] for part in posterior.moments(inputs, None))
-        variance = variance + posterior.noise_variance
-        loss += 0.5 * jnp.sum(jnp.log(variance) + (values[touched, column] - mean) ** 2 / variance)
+    lags = targets[:, None] + jnp.arange(-window, 0)
+    inputs = jnp.concatenate([values[lags].reshape(len(targets), -1), covariates], axis=1)
+    used = jnp.ones(len(targets), bool)
+    loss = 0.5 * jnp.sum(jnp.where(is_first, z, 0.0) ** 2)
+    for column, model in enumerate(models):
+        loss -= log_evidence(model, Rows(inputs, values[targets, column], used))
     return loss
 
 

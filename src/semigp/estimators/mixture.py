@@ -177,9 +177,17 @@ def predict(component: Component, belief: InputBelief) -> tuple[np.ndarray, np.n
 
 
 def infer_inputs(
-    component: Component, inputs: np.ndarray, targets: np.ndarray, prior: InputPrior | None, max_iter: int
+    component: Component,
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    prior: InputPrior | None,
+    max_iter: int,
+    started: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of q(x) for the NaN of new rows, all rows at once, q(U) and all else as they are."""
+    """Mean and variance of q(x) for the NaN of new rows, all rows at once, q(U) and all else as they are.
+
+    `started` are the moments that q(x) starts from; by default those of the prior.
+    """
     data = replace(describe(inputs, targets, None, prior), given=component.posterior)
     free = np.isnan(inputs)
     mean, variance = np.where(free, 0.0, inputs), np.zeros(inputs.shape)
@@ -187,8 +195,12 @@ def infer_inputs(
         return mean, variance
     fitted = component.model
     model = start(data, fitted.kernel, fitted.inducing_inputs, fitted.noise_variance, fitted.output_scale)
-    model, _ = fit(model, data, [Stage("missing inputs", max_iter, _MODEL)])
     is_real = data.rows >= 0
     rows = data.rows[is_real]
+    if started is not None:
+        means, variances = model.mean.copy(), model.variance.copy()
+        means[is_real], variances[is_real] = started[0][rows], started[1][rows]
+        model = replace(model, mean=np.where(data.mean_is_free, means, data.values), variance=variances)
+    model, _ = fit(model, data, [Stage("missing inputs", max_iter, _MODEL)])
     mean[rows], variance[rows] = model.mean[is_real], model.variance[is_real]
     return np.where(free, mean, inputs), np.where(free, variance, 0.0)

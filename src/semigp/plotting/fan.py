@@ -43,7 +43,10 @@ def _draw_panel(axes: Any, forecast: Any, column: int, truth: Any, history: int 
             axes.plot(after, path, color=COLOURS[0], lw=0.5, alpha=0.7)
     axes.plot(after, forecast.quantile(0.5).reshape(steps, -1)[:, column], color=COLOURS[0], lw=1.8, label="median")
     if truth is not None:
-        known = np.asarray(truth, float).reshape(len(truth), -1)[:steps, column]
+        known = np.asarray(truth, float).reshape(len(truth), -1)
+        if known.shape[1] != len(forecast.timeline.names):
+            raise ValueError(f"truth has {known.shape[1]} columns, the forecast {len(forecast.timeline.names)}.")
+        known = known[:steps, column]
         axes.plot(after[: len(known)], known, "k--", lw=1, label="truth")
 
 

@@ -1,0 +1,213 @@
+"""The Bayesian GP-LVM: every input is latent, and found from the outputs alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import jax
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import KNNImputer
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..compilation import computing
+from ..core import InputBelief, checks
+from ..core.optimise import Progress
+from .mixture import Recipe, Table, fit_component, infer_inputs, predict
+
+# A fifth of q(x)'s usual starting variance: the components of Y are a good first guess.
+_VARIANCE_START = 0.2
+# Directions in which the latent rows vary by less than this share of the most relevant one do not count.
+_LEAST_RELEVANCE = 0.02
+
+
+class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Rows as noisy functions of a few latent inputs, each of which is a belief.
+
+    The latent inputs start at the principal components; noise and signal are held for the first iterations, so that
+    not everything is explained as noise. Irrelevant dimensions are switched off by their lengthscales.
+
+    Parameters
+    ----------
+    n_components : int
+        Latent inputs.
+    n_inducing : int
+    output_noise : {"shared", "per-output"}
+        Whether columns have noise and signal variances of their own.
+    max_iter : int
+        Of the optimiser, after the first stage.
+    callback : callable, optional
+        Called with a `Progress` after every iteration; returning True ends the fit there.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    embedding_, embedding_std_ : (n, n_components)
+        Mean and standard deviation of q(x) of the training rows.
+    relevance_ : (n_components,)
+        How much of the outputs' variation runs along each latent input, the largest being 1.
+    n_relevant_ : int
+        Latent inputs with a relevance of 2 % or more.
+    bound_ : float
+    fit_report_ : FitReport
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_inducing": [Interval(Integral, 1, None, closed="left")],
+        "output_noise": [StrOptions({"shared", "per-output"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "callback": [callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 5,
+        *,
+        n_inducing: int = 50,
+        output_noise: str = "shared",
+        max_iter: int = 300,
+        callback: Callable[[Progress], bool | None] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_inducing = n_inducing
+        self.output_noise = output_noise
+        self.max_iter = max_iter
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        """NaN is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, Y: Any, y: Any = None) -> BayesianGPLVM:
+        """Find the latent inputs of the rows of Y, which may hold NaN."""
+        self._validate_params()
+        Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+        empty = np.isnan(Y).all(axis=0)
+        if empty.any():
+            raise ValueError(f"Y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
+        if self.n_components >= len(Y):
+            raise ValueError(f"n_components={self.n_components} latent inputs need more than n_samples={len(Y)} rows.")
+        self._centre, spread = np.nanmean(Y, axis=0), np.nanstd(Y - np.nanmean(Y, axis=0))
+        self._scale = float(spread) if spread > 0 else 1.0
+        recipe = Recipe(
+            n_inducing=self.n_inducing,
+            per_output=self.output_noise == "per-output",
+            constrain_means=False,
+            max_iter=self.max_iter,
+            random_state=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            callback=self.callback,
+            variance_start=_VARIANCE_START,
+        )
+        unknown = np.full((len(Y), self.n_components), np.nan)
+        table = Table(unknown, self._standard(Y), np.zeros(unknown.shape))
+        with computing():
+            self._component, self.fit_report_ = fit_component(recipe, table)
+        self._rows = table.targets
+        self._remember()
+        # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
+        if self.fit_report_.status == "failed" or "explained as noise" in self.fit_report_.message:
+            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _remember(self) -> None:
+        data, model = self._component.data, self._component.model
+        is_real = np.asarray(data.rows) >= 0
+        order = np.argsort(np.asarray(data.rows)[is_real])
+        self.embedding_ = np.asarray(model.mean)[is_real][order]
+        self.embedding_std_ = np.sqrt(np.asarray(model.variance)[is_real][order])
+        lengthscale = np.asarray(model.kernel.lengthscale)
+        slopes = np.var(self.embedding_, axis=0) / lengthscale**2
+        self.relevance_ = slopes / max(slopes.max(), np.finfo(float).tiny)
+        self.n_relevant_ = int(np.sum(self.relevance_ >= _LEAST_RELEVANCE))
+        self.bound_, self.n_iter_ = self.fit_report_.bound, len(self.fit_report_.trace)
+        self._n_features_out = self.n_components
+
+    def _standard(self, Y: np.ndarray) -> np.ndarray:
+        return (Y - self._centre) / self._scale
+
+    # ---- new rows
+
+    def transform(self, Y: Any, return_std: bool = False) -> Any:
+        """Mean, and on request standard deviation, of q(x) of new rows: all at once, q(U) as it is."""
+        Y = self._check_rows(Y)
+        mean, variance = self._infer(Y)
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def _check_rows(self, Y: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+
+    def _infer(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q(x), started at that of the training row that is nearest on what is known."""
+        targets = self._standard(Y)
+        nearest = self._nearest(targets)
+        started = self.embedding_[nearest], self.embedding_std_[nearest] ** 2
+        unknown = np.full((len(Y), self.n_components), np.nan)
+        with computing():
+            return infer_inputs(self._component, unknown, targets, None, self.max_iter, started)
+
+    def _nearest(self, targets: np.ndarray) -> np.ndarray:
+        rows = self._rows
+        if np.isnan(rows).any() or np.isnan(targets).any():
+            both = KNNImputer(n_neighbors=1, keep_empty_features=True).fit(rows)
+            rows, targets = both.transform(rows), both.transform(targets)
+        return NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(targets, return_distance=False)[:, 0]
+
+    # ---- back to the outputs
+
+    def inverse_transform(self, X: Any, X_std: Any = None, return_std: bool = False) -> Any:
+        """Mean, and on request standard deviation, of the rows at latent inputs N(X, X_std²)."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=np.float64, input_name="X")
+        if X.shape[1] != self.n_components:
+            raise ValueError(f"X has {X.shape[1]} columns; there are {self.n_components} latent inputs.")
+        error = np.zeros(X.shape) if X_std is None else check_array(X_std, dtype=np.float64, input_name="X_std")
+        checks.check_error_bars(error, X.shape)
+        with computing():
+            mean, variance = predict(self._component, InputBelief(X, error**2))
+        mean, std = mean * self._scale + self._centre, np.sqrt(variance) * self._scale
+        return (mean, std) if return_std else mean
+
+    def impute(self, Y: Any = None, return_std: bool = False) -> Any:
+        """Rows with their NaN filled in, and on request standard deviations; by default the training rows."""
+        if Y is None:
+            check_is_fitted(self)
+            Y = self._rows * self._scale + self._centre
+            mean, variance = self.embedding_, self.embedding_std_**2
+        else:
+            Y = self._check_rows(Y)
+            mean, variance = self._infer(Y)
+        filled, std = self.inverse_transform(mean, np.sqrt(variance), return_std=True)
+        known = ~np.isnan(Y)
+        filled, std = np.where(known, Y, filled), np.where(known, 0.0, std)
+        return (filled, std) if return_std else filled
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """New rows: at latent inputs drawn from q(x) of random training rows, of drawn functions, with noise."""
+        check_is_fitted(self)
+        checks.check_count("n_samples", n_samples)
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        rows = random.integers(len(self.embedding_), size=n_samples)
+        inputs = self.embedding_[rows] + self.embedding_std_[rows] * random.normal(size=(n_samples, self.n_components))
+        with computing():
+            key = jax.random.key(int(random.integers(2**31)))
+            functions = self._component.posterior.sample_functions(key, n_samples)
+            values = np.asarray(functions.each(inputs))
+        values = values + np.sqrt(self._component.noise_variance) * random.normal(size=values.shape)
+        return values * self._scale + self._centre

@@ -1,0 +1,101 @@
+"""BayesianGPLVM: latent inputs of a known surface, and scikit-learn's battery."""
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from semigp import BayesianGPLVM
+
+FEW = {"n_components": 1, "n_inducing": 5, "max_iter": 20, "random_state": 0}
+
+
+JOINTLY = "q(x) of new rows are optimised together, to a common tolerance"
+EXPECTED_TO_FAIL = {
+    "check_methods_sample_order_invariance": JOINTLY,
+    "check_methods_subset_invariance": JOINTLY,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the battery's data are noise
+@parametrize_with_checks([BayesianGPLVM(**FEW)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL)
+def test_check(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def surface():
+    """Twelve smooth functions of two latent inputs, noise .05; 60 rows to learn from, 40 new ones."""
+    random = np.random.default_rng(3)
+    latent = random.uniform(-2, 2, size=(100, 2))
+    slopes, phases = random.normal(size=(2, 12)), random.uniform(0, 6, 12)
+    rows = np.sin(latent @ slopes + phases) + 0.05 * random.normal(size=(100, 12))
+    return rows[:60], rows[60:], BayesianGPLVM(5, n_inducing=30, random_state=0).fit(rows[:60])
+
+
+def test_the_dimension_is_found(surface):
+    _, _, model = surface
+    assert 2 <= model.n_relevant_ <= 3
+    assert model.embedding_.shape == model.embedding_std_.shape == (60, 5)
+
+
+def test_rows_come_back_from_their_embedding(surface):
+    """New rows, noise .05 on a spread of .7: within .25, where the mean is off by .7."""
+    _, new, model = surface
+    mean, std = model.transform(new, return_std=True)
+    back = model.inverse_transform(mean, std)
+    assert np.sqrt(np.mean((back - new) ** 2)) < 0.25
+
+
+def test_missing_entries_of_new_rows_are_filled_with_intervals_that_hold(surface):
+    """A fifth missing: RMSE below .35 (mean: .7), coverage of 95 % intervals above .85."""
+    _, new, model = surface
+    holes = np.random.default_rng(0).random(new.shape) < 0.2
+    filled, std = model.impute(np.where(holes, np.nan, new), return_std=True)
+    np.testing.assert_array_equal(filled[~holes], new[~holes])
+    error = (filled - new)[holes]
+    assert np.sqrt(np.mean(error**2)) < 0.35
+    assert np.mean(np.abs(error) < 1.96 * std[holes]) > 0.85
+
+
+def test_missing_entries_in_training_are_fine(surface):
+    rows, _, _ = surface
+    holes = np.random.default_rng(1).random(rows.shape) < 0.1
+    model = BayesianGPLVM(3, n_inducing=20, random_state=0).fit(np.where(holes, np.nan, rows))
+    assert np.sqrt(np.mean((model.impute() - rows)[holes] ** 2)) < 0.35
+
+
+def test_uncertain_rows_have_wide_beliefs(surface):
+    _, new, model = surface
+    hidden = new.copy()
+    hidden[:, 1:] = np.nan
+    assert model.transform(hidden, return_std=True)[1].mean() > model.transform(new, return_std=True)[1].mean()
+
+
+def test_samples_look_like_the_data(surface):
+    """Means and spreads of columns within .3."""
+    rows, _, model = surface
+    drawn = model.sample(400, random_state=0)
+    np.testing.assert_allclose(drawn.mean(axis=0), rows.mean(axis=0), atol=0.3)
+    np.testing.assert_allclose(drawn.std(axis=0), rows.std(axis=0), atol=0.3)
+
+
+def test_a_pipeline_gives_named_columns(surface):
+    rows, _, _ = surface
+    pipeline = make_pipeline(StandardScaler(), BayesianGPLVM(**FEW)).set_output(transform="pandas")
+    assert list(pipeline.fit(rows).transform(rows).columns) == ["bayesiangplvm0"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (np.zeros((5, 2)), {"n_components": 5}, "need more than n_samples=5 rows"),
+        (np.array([[1.0, np.nan], [2.0, np.nan], [0.5, np.nan]]), {"n_components": 1}, "no value in column 1"),
+        (np.array([[1.0, np.inf], [2.0, 1.0]]), {"n_components": 1}, "infinity"),
+    ],
+)
+def test_bad_input_is_refused_in_words(rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        BayesianGPLVM(**options).fit(rows)
