@@ -26,13 +26,13 @@ class Timeline:
     time_name: str = "time"
     time_zone: str | None = None  # of a column of times, which are kept in UTC here
 
-    def after(self, steps: int, skip: int = 0) -> Any:
-        """The `steps` times that follow, but for the first `skip`."""
+    def after(self, steps: int) -> Any:
+        """The `steps` times that follow."""
         if self.index is None:
-            return np.arange(skip, skip + steps)
+            return np.arange(steps)
         if isinstance(self.index, np.ndarray):
-            return _continued(self.index, steps + skip)[skip:]
-        return _pandas_after(self.index, steps + skip)[skip:]
+            return _continued(self.index, steps)
+        return _pandas_after(self.index, steps)
 
     def extended(self, steps: int) -> Timeline:
         """The timeline of a series that has gone on for some steps."""
@@ -225,7 +225,7 @@ class Forecast:
         return self.timeline.after(len(self))
 
     def quantile(self, levels: Any) -> np.ndarray:
-        """Quantiles, steps last but for the columns: (steps, …) for one level, (levels, steps, …) for several."""
+        """Quantiles: (steps, …) for one level, (levels, steps, …) for several."""
         levels = np.asarray(levels, float)
         if np.any((levels <= 0) | (levels >= 1)) or levels.ndim > 1:
             raise ValueError(f"levels are probabilities between 0 and 1, one or a list of them; got {levels}.")
