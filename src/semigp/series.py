@@ -91,6 +91,16 @@ def read_series(series: Any, name: str = "series") -> tuple[np.ndarray, Timeline
     return values, timeline
 
 
+def fill_gaps(values: np.ndarray) -> np.ndarray:
+    """Values (T, p) with NaN on the line between its neighbours, or equal to the nearest value at the ends."""
+    seen = ~np.isnan(values)
+    if not seen.any(axis=0).all():
+        raise ValueError(f"series has no value in column {np.argmin(seen.any(axis=0))}.")
+    steps = np.arange(len(values))
+    columns = zip(values.T, seen.T, strict=True)
+    return np.column_stack([np.interp(steps, steps[known], column[known]) for column, known in columns])
+
+
 def _as_numbers(values: Any, name: str) -> np.ndarray:
     if np.asarray(values).dtype.kind in "cmM":
         raise ValueError(f"{name} holds {np.asarray(values).dtype} values; real numbers are needed.")

@@ -15,11 +15,8 @@ from ..core.exact import ExactModel, Rows, condition, fit_exact
 from ..core.kernels import RBF
 from ..core.model import describe, posterior, start
 from ..core.optimise import SIGNAL_AND_NOISE, Stage, fit
-from ..core.rolling import propagate
+from ..core.rolling import LEAST_NOISE, propagate
 from ..series import Forecast, read_series
-
-# Moment matching subtracts nearly equal numbers; below this noise variance that leaves nothing.
-_LEAST_NOISE = 1e-6
 
 
 class _AutoRegressiveGP(BaseEstimator):
@@ -60,7 +57,7 @@ class _AutoRegressiveGP(BaseEstimator):
         model, _ = fit_exact(ExactModel(RBF(1.0, lengthscale), 1e-2), rows, {}, 1000)
         noise = float(model.noise_variance)
         if self._propagation != "none":
-            noise = max(noise, _LEAST_NOISE)
+            noise = max(noise, LEAST_NOISE)
         return condition(ExactModel(model.kernel, noise), rows), noise
 
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from ..series import Forecast, read_series
+from ..series import Forecast, fill_gaps, read_series
 
 FARTHEST = 10.0  # standard deviations from the training mean where runaway paths are held
 N_FOLDS = 5
@@ -158,16 +158,6 @@ class BoostedRecursion(SeriesBaseline):
 
     def _draw(self, model, shape, random):
         return random.choice(model[1], size=shape)
-
-
-def fill_gaps(values: np.ndarray) -> np.ndarray:
-    """Values (T, p) with NaN on the line between its neighbours, or equal to the nearest value at the ends."""
-    seen = ~np.isnan(values)
-    if not seen.any(axis=0).all():
-        raise ValueError(f"series has no value in column {np.argmin(seen.any(axis=0))}.")
-    steps = np.arange(len(values))
-    columns = zip(values.T, seen.T, strict=True)
-    return np.column_stack([np.interp(steps, steps[known], column[known]) for column, known in columns])
 
 
 def _lowest_aic(values: np.ndarray, lags: int) -> Any:

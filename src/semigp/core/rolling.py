@@ -18,6 +18,9 @@ from .posterior import Posterior
 from .precision import in_float64
 from .types import Array
 
+# Moment matching subtracts nearly equal numbers; below this noise variance that leaves nothing.
+LEAST_NOISE = 1e-6
+
 
 def flatten(windows: Float[Array, "*s tau p"], covariates: Float[Array, " c"]) -> Float[Array, "*s q"]:
     """What the functions see."""

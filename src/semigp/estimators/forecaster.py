@@ -21,17 +21,15 @@ from ..core.exact import NOISE_FLOOR, ExactModel, ExactPosterior, Rows, conditio
 from ..core.kernels import RBF, Linear
 from ..core.model import LogNormal
 from ..core.optimise import FitReport
-from ..core.rolling import propagate, sample_paths
-from ..series import Forecast, Timeline, read_series
-from .gaps import Gaps, infer_gaps, interpolated
+from ..core.rolling import LEAST_NOISE, propagate, sample_paths
+from ..series import Forecast, Timeline, fill_gaps, read_series
+from .gaps import Gaps, infer_gaps
 
 # Windows that hyperparameters are fitted to, and that a forecast is conditioned on, at most.
 _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
 # Wide priors let the lags that do not matter go: of two dozen, a system may need two.
 _SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
 _LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
-# Moment matching subtracts nearly equal numbers; below this noise variance that leaves nothing.
-_LEAST_NOISE_TO_PROPAGATE = 1e-6
 _CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
 
 
@@ -161,7 +159,7 @@ class GPForecaster(BaseEstimator):
 
     def _learn(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
-        filled = interpolated(standard)
+        filled = fill_gaps(standard)
         self.window_ = self._choose_window(filled, extra) if self.window == "auto" else self.window
         # What is seen whole comes first, if there is enough of it; then everything, the gaps filled by a draw: their
         # means would fit too well, and leave no noise.
@@ -210,7 +208,7 @@ class GPForecaster(BaseEstimator):
         self._gaps: Gaps | None = None
         pasts = [standard]
         if np.isnan(standard).any():
-            self._gaps = infer_gaps(standard, interpolated(standard), self._models, self.window_, extra)
+            self._gaps = infer_gaps(standard, fill_gaps(standard), self._models, self.window_, extra)
             pasts = [self._gaps.filled(standard, z) for z in self._gaps.draws(self.n_draws, self._seed)]
         self._components = [_posteriors(self._models, past, extra, self.window_) for past in pasts]
         self._last = np.stack([past[-self.window_ :] for past in pasts])
@@ -292,7 +290,7 @@ class GPForecaster(BaseEstimator):
             past = self._gaps.filled(past)
         models = self._models
         if propagation != "none":
-            models = [replace(m, noise_variance=max(m.noise_variance, _LEAST_NOISE_TO_PROPAGATE)) for m in models]
+            models = [replace(m, noise_variance=max(m.noise_variance, LEAST_NOISE)) for m in models]
         own = self._covariate_scale.standard(self._covariates)
         posteriors = _posteriors(models, past, own, self.window_)
         noise = np.array([m.noise_variance + NOISE_FLOOR for m in self._models])

@@ -50,15 +50,6 @@ class Gaps:
         return self.mean + (noise * np.sqrt(np.maximum(spectrum, 0.0))) @ axes.T
 
 
-def interpolated(values: np.ndarray) -> np.ndarray:
-    """Gaps bridged by straight lines, ends by the nearest value."""
-    steps, filled = np.arange(len(values)), values.copy()
-    for column in filled.T:
-        known = ~np.isnan(column)
-        column[~known] = np.interp(steps[~known], steps[known], column[known])
-    return filled
-
-
 def infer_gaps(
     values: np.ndarray, start: np.ndarray, models: list[ExactModel], window: int, covariates: np.ndarray
 ) -> Gaps:
