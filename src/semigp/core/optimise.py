@@ -115,7 +115,7 @@ def fit(
         free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
         best, report = maximise(lambda f: _loss_and_gradient(f, known), free, stages, tolerance, callback)
         fitted = in_float64(constrain)(best)
-    return fitted, with_ratio(report, np.atleast_1d(_signal_to_noise(fitted)))
+    return fitted, with_ratio(report, signal_to_noise(fitted))
 
 
 def maximise(
@@ -146,6 +146,11 @@ def with_ratio(report: FitReport, ratio: np.ndarray) -> FitReport:
     """The report with signal-to-noise ratios, and a word where there is no signal to speak of."""
     message = report.message + (_ALL_NOISE if np.all(ratio < _LOW_SIGNAL) else "")
     return replace(report, signal_to_noise=ratio, message=message)
+
+
+def signal_to_noise(model: Model) -> np.ndarray:
+    """Signal variance over noise variance, per output or shared."""
+    return np.atleast_1d(_signal_to_noise(model))
 
 
 @in_float64

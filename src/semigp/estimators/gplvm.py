@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import KNNImputer
 from sklearn.neighbors import NearestNeighbors
@@ -19,13 +20,39 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..compilation import computing
 from ..core import InputBelief, checks
-from ..core.optimise import Progress
-from .mixture import Recipe, Table, fit_component, infer_inputs, predict
+from ..core.model import posterior
+from ..core.optimise import Progress, fit
+from ..core.recognition import Features, fit_back_constrained
+from ..core.rows import infer_rows
+from .mixture import TOLERANCE, Component, Recipe, Table, predict, start_component
 
 # A fifth of q(x)'s usual starting variance: the components of Y are a good first guess.
 _VARIANCE_START = 0.2
 # Directions in which the latent rows vary by less than this share of the most relevant one do not count.
 _LEAST_RELEVANCE = 0.02
+# Inducing points by default: one for so many rows, between these numbers.
+_ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
+# Columns are in different units if the widest is so many times as wide as the median one.
+_SAME_UNITS = 10.0
+# Features of a back constraint: principal components, and a centre for so many rows.
+_MOST_DIRECTIONS, _MOST_CENTRES, _ROWS_PER_CENTRE = 50, 200, 3
+
+
+def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
+    """What to divide the columns by; 1 for those that are constant."""
+    each = np.nanstd(Y, axis=0)
+    widths = each[each > 0]
+    if not widths.size:
+        return np.ones(Y.shape[1])
+    if scaling == "columns" or (scaling == "auto" and widths.max() > _SAME_UNITS * np.median(widths)):
+        return np.where(each > 0, each, 1.0)
+    return np.full(Y.shape[1], np.sqrt(np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2)))
+
+
+def _back_constraint_features(rows: np.ndarray, recipe: Recipe) -> Features:
+    count = min(_MOST_CENTRES, max(1, len(rows) // _ROWS_PER_CENTRE))
+    centres = KMeans(count, n_init=1, max_iter=20, random_state=recipe.random_state).fit(rows).cluster_centers_
+    return Features.of(rows, centres, min(_MOST_DIRECTIONS, *rows.shape))
 
 
 class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -38,7 +65,14 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     ----------
     n_components : int
         Latent inputs.
-    n_inducing : int
+    n_inducing : int, optional
+        By default a twelfth of the rows, at least 25 and at most 100.
+    back_constrained : bool
+        Make q(x) a function of the row, fitted with everything else: new rows are then embedded at once, a hundred
+        thousand in seconds, for a lower bound and slightly less accuracy.
+    scaling : {"auto", "columns", "common"}
+        Divide each column by its own standard deviation, or all by a common one, as befits images or spectra.
+        "auto" scales columns one by one if the widest is more than ten times as wide as the median one.
     output_noise : {"shared", "per-output"}
         Whether columns have noise and signal variances of their own.
     max_iter : int
@@ -64,7 +98,9 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_inducing": [Interval(Integral, 1, None, closed="left")],
+        "n_inducing": [Interval(Integral, 1, None, closed="left"), None],
+        "back_constrained": ["boolean"],
+        "scaling": [StrOptions({"auto", "columns", "common"})],
         "output_noise": [StrOptions({"shared", "per-output"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
@@ -75,7 +111,9 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self,
         n_components: int = 5,
         *,
-        n_inducing: int = 50,
+        n_inducing: int | None = None,
+        back_constrained: bool = False,
+        scaling: str = "auto",
         output_noise: str = "shared",
         max_iter: int = 300,
         callback: Callable[[Progress], bool | None] | None = None,
@@ -83,6 +121,8 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     ) -> None:
         self.n_components = n_components
         self.n_inducing = n_inducing
+        self.back_constrained = back_constrained
+        self.scaling = scaling
         self.output_noise = output_noise
         self.max_iter = max_iter
         self.callback = callback
@@ -103,10 +143,19 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raise ValueError(f"Y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
         if self.n_components >= len(Y):
             raise ValueError(f"n_components={self.n_components} latent inputs need more than n_samples={len(Y)} rows.")
-        self._centre, spread = np.nanmean(Y, axis=0), np.nanstd(Y - np.nanmean(Y, axis=0))
-        self._scale = float(spread) if spread > 0 else 1.0
-        recipe = Recipe(
-            n_inducing=self.n_inducing,
+        self._centre, self._scale = np.nanmean(Y, axis=0), _scale(Y, self.scaling)
+        self._rows = self._standard(Y)
+        with computing():
+            self._fit(self._recipe(len(Y)))
+        self._remember()
+        # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
+        if self.fit_report_.status == "failed" or "explained as noise" in self.fit_report_.message:
+            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _recipe(self, n_rows: int) -> Recipe:
+        return Recipe(
+            n_inducing=self.n_inducing or int(np.clip(n_rows // _ROWS_PER_INDUCING, *_INDUCING)),
             per_output=self.output_noise == "per-output",
             constrain_means=False,
             max_iter=self.max_iter,
@@ -114,16 +163,19 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             callback=self.callback,
             variance_start=_VARIANCE_START,
         )
-        unknown = np.full((len(Y), self.n_components), np.nan)
-        table = Table(unknown, self._standard(Y), np.zeros(unknown.shape))
-        with computing():
-            self._component, self.fit_report_ = fit_component(recipe, table)
-        self._rows = table.targets
-        self._remember()
-        # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
-        if self.fit_report_.status == "failed" or "explained as noise" in self.fit_report_.message:
-            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
-        return self
+
+    def _fit(self, recipe: Recipe) -> None:
+        unknown = np.full((len(self._rows), self.n_components), np.nan)
+        model, data, stages = start_component(recipe, Table(unknown, self._rows, np.zeros(unknown.shape)))
+        if self.back_constrained:
+            self._features = _back_constraint_features(self._filled(self._rows), recipe)
+            features = self._features(self._filled(self._rows))
+            model, self._weights, report = fit_back_constrained(
+                model, data, features, stages, TOLERANCE, recipe.callback
+            )
+        else:
+            model, report = fit(model, data, stages, TOLERANCE, recipe.callback)
+        self._component, self.fit_report_ = Component(model, data, posterior(model, data)), report
 
     def _remember(self) -> None:
         data, model = self._component.data, self._component.model
@@ -154,20 +206,25 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
 
     def _infer(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q(x), started at that of the training row that is nearest on what is known."""
+        """q(x) by the back constraint, or optimised from that of the training row nearest on what is known."""
         targets = self._standard(Y)
+        if self.back_constrained:
+            return self._weights.moments(self._features(self._filled(targets)))
         nearest = self._nearest(targets)
-        started = self.embedding_[nearest], self.embedding_std_[nearest] ** 2
-        unknown = np.full((len(Y), self.n_components), np.nan)
         with computing():
-            return infer_inputs(self._component, unknown, targets, None, self.max_iter, started)
+            return infer_rows(
+                self._component.posterior, targets, self.embedding_[nearest], self.embedding_std_[nearest] ** 2
+            )
 
     def _nearest(self, targets: np.ndarray) -> np.ndarray:
-        rows = self._rows
-        if np.isnan(rows).any() or np.isnan(targets).any():
-            both = KNNImputer(n_neighbors=1, keep_empty_features=True).fit(rows)
-            rows, targets = both.transform(rows), both.transform(targets)
-        return NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(targets, return_distance=False)[:, 0]
+        rows = NearestNeighbors(n_neighbors=1).fit(self._filled(self._rows))
+        return rows.kneighbors(self._filled(targets), return_distance=False)[:, 0]
+
+    def _filled(self, targets: np.ndarray) -> np.ndarray:
+        """Rows with NaN filled in from the training row that is nearest on what is known."""
+        if not np.isnan(targets).any():
+            return targets
+        return KNNImputer(n_neighbors=1, keep_empty_features=True).fit(self._rows).transform(targets)
 
     # ---- back to the outputs
 

@@ -23,6 +23,8 @@ _MODEL = ("kernel*", "noise_variance", "output_scale", "inducing_inputs")
 _MIN_COMPLETE = 10
 # Variance of q(x) at the start, where nothing is known of it, and at least.
 _START_VARIANCE, _MIN_VARIANCE = 0.5, 0.01
+# Relative gain at which a fit has converged.
+TOLERANCE = 1e-7
 # Up to so many times the number of inducing points, rows whose inputs are all certain get an exact GP.
 EXACT_ROWS_PER_INDUCING = 2
 
@@ -100,6 +102,19 @@ def fit_component(
 
     `moments` are mean and variance that q(x) starts from, by default those of the nearest row and 0.5.
     """
+    model, data, stages = start_component(recipe, table, prior, before, moments)
+    model, report = fit(model, data, stages, TOLERANCE, recipe.callback)
+    return Component(model, data, posterior(model, data)), report
+
+
+def start_component(
+    recipe: Recipe,
+    table: Table,
+    prior: InputPrior | None = None,
+    before: Model | None = None,
+    moments: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[Model, Data, list[Stage]]:
+    """Where `fit_component` begins, what is known, and what it does."""
     n, q = table.inputs.shape
     hyperpriors = default_hyperpriors(q, recipe.linear, recipe.lengthscale_spread)
     data = describe(table.inputs, table.targets, table.error, prior, recipe.constrain_means, hyperpriors)
@@ -119,8 +134,7 @@ def fit_component(
     means, variances = model.mean.copy(), model.variance.copy()
     means[is_real], variances[is_real] = filled[rows], recipe.variance_start * variance[rows]
     model = replace(model, mean=np.where(data.mean_is_free, means, data.values), variance=variances)
-    model, report = fit(model, data, _stages(recipe, data, before is not None, is_exact), 1e-7, recipe.callback)
-    return Component(model, data, posterior(model, data)), report
+    return model, data, _stages(recipe, data, before is not None, is_exact)
 
 
 def _stages(recipe: Recipe, data: Data, is_warm: bool, is_exact: bool) -> list[Stage]:
@@ -182,12 +196,8 @@ def infer_inputs(
     targets: np.ndarray,
     prior: InputPrior | None,
     max_iter: int,
-    started: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of q(x) for the NaN of new rows, all rows at once, q(U) and all else as they are.
-
-    `started` are the moments that q(x) starts from; by default those of the prior.
-    """
+    """Mean and variance of q(x) for the NaN of new rows, all rows at once, q(U) and all else as they are."""
     data = replace(describe(inputs, targets, None, prior), given=component.posterior)
     free = np.isnan(inputs)
     mean, variance = np.where(free, 0.0, inputs), np.zeros(inputs.shape)
@@ -197,10 +207,6 @@ def infer_inputs(
     model = start(data, fitted.kernel, fitted.inducing_inputs, fitted.noise_variance, fitted.output_scale)
     is_real = data.rows >= 0
     rows = data.rows[is_real]
-    if started is not None:
-        means, variances = model.mean.copy(), model.variance.copy()
-        means[is_real], variances[is_real] = started[0][rows], started[1][rows]
-        model = replace(model, mean=np.where(data.mean_is_free, means, data.values), variance=variances)
     model, _ = fit(model, data, [Stage("missing inputs", max_iter, _MODEL)])
     mean[rows], variance[rows] = model.mean[is_real], model.variance[is_real]
     return np.where(free, mean, inputs), np.where(free, variance, 0.0)

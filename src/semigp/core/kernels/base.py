@@ -59,6 +59,12 @@ class Kernel(abc.ABC):
     def psi2_rows(self, mean: Mean, variance: Variance, inducing: Inducing) -> Float[Array, "n m m"]:
         """E[k(x_n, z) k(x_n, z')], row by row."""
 
+    def psi2_products(
+        self, inducing: Inducing, forms: Float[Array, "#n m m"]
+    ) -> Callable[[Mean, Variance], Float[Array, " n"]]:
+        """(mean, variance) → Σ_ij C_n,ij E[k(x_n, z_i) k(x_n, z_j)], C symmetric, one for all rows or one each."""
+        return lambda mean, variance: jnp.sum(forms * self.psi2_rows(mean, variance, inducing), axis=(1, 2))
+
     @abc.abstractmethod
     def feature_map(self, key: PRNGKeyArray, n_features: int, n_inputs: int) -> FeatureMap:
         """Random features φ with E[φ(x)ᵀφ(x')] = k(x, x'), to draw whole functions from."""

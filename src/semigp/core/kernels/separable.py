@@ -106,6 +106,12 @@ class Separable(Kernel):
         pairs = PairExpectation(self, self, inducing, Triangle(), variance.ndim == 3)
         return Triangle().tables(pairs(mean, variance), len(inducing))
 
+    def psi2_products(self, inducing, forms):
+        pairs = PairExpectation(self, self, inducing, Triangle(), False)
+        twice = 2.0 - jnp.eye(len(inducing))  # a symmetric table has what is off its diagonal twice
+        entries = jax.lax.map(Triangle().entries, forms * twice)
+        return lambda mean, variance: jnp.sum(entries * pairs(mean, variance), axis=1)
+
     def feature_map(self, key, n_features, n_inputs):
         key_frequency, key_phase = jax.random.split(key)
         linear = [d for d, f in self.factors(n_inputs).items() if f is quadrature.LINEAR]

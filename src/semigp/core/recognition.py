@@ -1,0 +1,121 @@
+"""Back constraints: q(x) as a function of the outputs, so that new rows need no optimisation.
+
+The paper remarks that q(x_n) may be constrained by y_n as well as by noisy inputs. Here mean and log variance of q(x_n)
+are linear in features of y_n,
+
+    μ_n = φ(y_n) W,   log S_n = φ(y_n) V,   φ(y) = [1, principal components, Gaussian bumps around k centres],
+
+and W and V are fitted with everything else. The bound is still a bound, lower than with q(x_n) free.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from .kernels import Kernel
+from .model import Data, Model, objective
+from .optimise import FitReport, Progress, Stage, constrain, maximise, signal_to_noise, unconstrain, with_ratio
+from .precision import in_float64
+from .pytrees import pytree
+from .types import Array
+
+
+@pytree
+class Features:
+    """φ(y), with columns that are orthonormal over the training rows: the weights then have one scale."""
+
+    directions: Float[Array, "p r"]
+    centres: Float[Array, "k p"]
+    precision: Float[Array, ""]  # of the bumps
+    mixing: Float[Array, "f f"]  # makes the columns orthonormal
+
+    @classmethod
+    def of(cls, rows: Float[Array, "n p"], centres: Float[Array, "k p"], n_directions: int) -> Features:
+        """Fitted to the training rows, without NaN; bumps as wide as the centres are apart."""
+        directions = np.linalg.svd(rows, full_matrices=False)[2][:n_directions].T
+        precision = 1.0 / max(float(np.median(_squared_distances(centres, centres))), 1e-12)
+        raw = cls(directions, centres, np.asarray(precision), np.eye(1 + directions.shape[1] + len(centres)))
+        table = raw(rows)
+        _, singular, right = np.linalg.svd(table, full_matrices=False)
+        kept = singular > 1e-6 * singular[0]
+        mixing = right[kept].T / singular[kept] * np.sqrt(len(rows))
+        return replace(raw, mixing=mixing)
+
+    def __call__(self, rows: Float[Array, "n p"]) -> Float[Array, "n f"]:
+        """The features of rows without NaN."""
+        bumps = np.exp(-0.5 * self.precision * _squared_distances(rows, self.centres))
+        return np.column_stack([np.ones(len(rows)), rows @ self.directions, bumps]) @ self.mixing
+
+
+def _squared_distances(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    squares = np.sum(one**2, axis=1)[:, None] + np.sum(other**2, axis=1) - 2.0 * one @ other.T
+    return np.maximum(squares, 0.0)
+
+
+@pytree
+class Weights:
+    """W and V."""
+
+    mean: Float[Array, "f q"]
+    log_variance: Float[Array, "f q"]
+
+    @classmethod
+    def of(cls, features: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Weights:
+        """The least-squares fit to given moments."""
+        solve = functools.partial(np.linalg.lstsq, features, rcond=None)
+        return cls(solve(mean)[0], solve(np.log(variance))[0])
+
+    def moments(self, features: Float[Array, "n f"]) -> tuple[Float[Array, "n q"], Float[Array, "n q"]]:
+        """Mean and variance of q(x)."""
+        return features @ self.mean, np.exp(features @ self.log_variance)
+
+
+@pytree
+class _Constrained:
+    """All that a fit may change, q(X) through the weights. Positive parameters are logarithms."""
+
+    kernel: Kernel
+    inducing_inputs: Float[Array, "m q"]
+    noise_variance: Float[Array, ...]
+    output_scale: Float[Array, ...]
+    weights: Weights
+
+
+def fit_back_constrained(
+    model: Model,
+    data: Data,
+    features: Float[Array, "n f"],
+    stages: Sequence[Stage],
+    tolerance: float,
+    callback: Callable[[Progress], bool | None] | None = None,
+) -> tuple[Model, Weights, FitReport]:
+    """Raise the bound over the model and the weights, from a model with moments to start at; all inputs latent."""
+    is_real = np.asarray(data.rows) >= 0
+    table = np.where(is_real[:, None], features[data.rows], 0.0)
+    weights = Weights.of(table[is_real], model.mean[is_real], model.variance[is_real])
+    with jax.enable_x64(True):
+        known, table = jax.tree.map(jnp.asarray, (data, table))
+        free = unconstrain(model)
+        start = _Constrained(free.kernel, free.inducing_inputs, free.noise_variance, free.output_scale, weights)
+        best, report = maximise(lambda f: _loss_and_gradient(f, known, table), start, stages, tolerance, callback)
+        fitted = in_float64(_expand)(best, table)
+    return fitted, best.weights, with_ratio(report, signal_to_noise(fitted))
+
+
+def _expand(free: _Constrained, features) -> Model:
+    mean, log_variance = features @ free.weights.mean, features @ free.weights.log_variance
+    return constrain(
+        Model(free.kernel, free.inducing_inputs, free.noise_variance, free.output_scale, mean, log_variance)
+    )
+
+
+@jax.jit
+def _loss_and_gradient(free: _Constrained, data: Data, features):
+    return jax.value_and_grad(lambda f: -objective(_expand(f, features), data))(free)
