@@ -1,6 +1,6 @@
 """Gaussian processes for data with holes."""
 
-from .estimators import BayesianGPLVM, GPForecaster, SemiDescribedGPRegressor
+from .estimators import BayesianGPLVM, GPForecaster, SemiDescribedGPRegressor, SemiSupervisedGPClassifier
 
-__all__ = ["BayesianGPLVM", "GPForecaster", "SemiDescribedGPRegressor"]
+__all__ = ["BayesianGPLVM", "GPForecaster", "SemiDescribedGPRegressor", "SemiSupervisedGPClassifier"]
 __version__ = "0.1.0.dev0"

@@ -1,4 +1,7 @@
-"""How good a Gaussian prediction is. All take (truth, mean, std) of one shape; NaN in the truth is left out."""
+"""How good a prediction is.
+
+Those of Gaussian predictions, in `ALL`, take (truth, mean, std) of one shape; NaN in the truth is left out.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,20 @@ def coverage(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
     """Share of truths inside the central 95 % interval."""
     seen = ~np.isnan(truth)
     return float(np.mean(np.abs(truth - mean)[seen] <= 1.959963984540054 * std[seen]))
+
+
+def log_loss(classes: np.ndarray, probabilities: np.ndarray) -> float:
+    """-E[log p(class)] of class numbers (n,) and probabilities (n, c)."""
+    chosen = probabilities[np.arange(len(classes)), classes]
+    return -float(np.mean(np.log(np.maximum(chosen, np.finfo(float).tiny))))
+
+
+def calibration_error(classes: np.ndarray, probabilities: np.ndarray, n_bins: int = 10) -> float:
+    """Expected calibration error: |confidence - accuracy| of the chosen classes, in bins of equal width."""
+    confidence, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == classes
+    bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
+    gaps = np.bincount(bins, confidence - is_right, n_bins)  # Σ over each bin
+    return float(np.sum(np.abs(gaps)) / len(classes))
 
 
 ALL = {

@@ -36,7 +36,7 @@ def test_the_optimum_of_all_rows_together(rows, kernel, holes):
         kernel, InputBelief(latent[:30], 0.1 * np.ones((30, 2))), latent[:8], train, noise, 1e-6, scale
     )
     begun = latent[30:] + 0.1
-    mean, variance = infer_rows(posterior, new, begun, np.full(begun.shape, 0.2))
+    mean, variance, _ = infer_rows(posterior, new, begun, np.full(begun.shape, 0.2))
 
     data = replace(describe(np.full(begun.shape, np.nan), new), given=posterior)
     model = start(data, kernel, latent[:8], noise, scale)

@@ -1,12 +1,14 @@
-"""What semi-described regression is compared with: the paper's competitors, and what practitioners use.
+"""What our estimators are compared with: the paper's competitors, and what practitioners use.
 
 Those of regression have the same interface: `fit(X, y)` with NaN in X, and `predict(X, return_std=False)` at complete
-inputs. So have those of forecasting: `fit(series)` with NaN for gaps, and `forecast(steps, n_paths=500)`.
+inputs. So have those of forecasting: `fit(series)` with NaN for gaps, and `forecast(steps, n_paths=500)`; and those of
+classification with few labels: `fit(X, y)` with -1 for unlabelled rows, `predict(X)` and mostly `predict_proba(X)`.
 """
 
 from .gp import CompleteRowsGP, ExactGP
 from .gp_series import GirardGP, NaiveGP, PublishedGP
 from .imputation import GPLVMImputation, ImputedGP, JointGaussianImputer, MultipleImputationGP
+from .labels import Embedded, LabelledRows, OneHotGP
 from .series import AutoRegression, BoostedRecursion, Climatology, Persistence
 from .simple import LinearBaseline, MeanBaseline, NearestNeighbour
 
@@ -15,16 +17,19 @@ __all__ = [
     "BoostedRecursion",
     "Climatology",
     "CompleteRowsGP",
+    "Embedded",
     "ExactGP",
     "GPLVMImputation",
     "GirardGP",
     "ImputedGP",
     "JointGaussianImputer",
+    "LabelledRows",
     "LinearBaseline",
     "MeanBaseline",
     "MultipleImputationGP",
     "NaiveGP",
     "NearestNeighbour",
+    "OneHotGP",
     "Persistence",
     "PublishedGP",
 ]

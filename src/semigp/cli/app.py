@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "dimensions": "semigp.experiments.dimensions",
     "noisy-inputs": "semigp.experiments.noisy_inputs",
     "forecasting": "semigp.experiments.forecasting",
+    "semi-supervised": "semigp.experiments.semi_supervised",
 }
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

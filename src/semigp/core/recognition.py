@@ -3,7 +3,7 @@
 The paper remarks that q(x_n) may be constrained by y_n as well as by noisy inputs. Here mean and log variance of q(x_n)
 are linear in features of y_n,
 
-    μ_n = φ(y_n) W,   log S_n = φ(y_n) V,   φ(y) = [1, principal components, Gaussian bumps around k centres],
+    μ_n = φ(y_n) W,   log S_n = φ(y_n) V,
 
 and W and V are fitted with everything else. The bound is still a bound, lower than with q(x_n) free.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -28,38 +28,6 @@ from .types import Array
 
 
 @pytree
-class Features:
-    """φ(y), with columns that are orthonormal over the training rows: the weights then have one scale."""
-
-    directions: Float[Array, "p r"]
-    centres: Float[Array, "k p"]
-    precision: Float[Array, ""]  # of the bumps
-    mixing: Float[Array, "f f"]  # makes the columns orthonormal
-
-    @classmethod
-    def of(cls, rows: Float[Array, "n p"], centres: Float[Array, "k p"], n_directions: int) -> Features:
-        """Fitted to the training rows, without NaN; bumps as wide as the centres are apart."""
-        directions = np.linalg.svd(rows, full_matrices=False)[2][:n_directions].T
-        precision = 1.0 / max(float(np.median(_squared_distances(centres, centres))), 1e-12)
-        raw = cls(directions, centres, np.asarray(precision), np.eye(1 + directions.shape[1] + len(centres)))
-        table = raw(rows)
-        _, singular, right = np.linalg.svd(table, full_matrices=False)
-        kept = singular > 1e-6 * singular[0]
-        mixing = right[kept].T / singular[kept] * np.sqrt(len(rows))
-        return replace(raw, mixing=mixing)
-
-    def __call__(self, rows: Float[Array, "n p"]) -> Float[Array, "n f"]:
-        """The features of rows without NaN."""
-        bumps = np.exp(-0.5 * self.precision * _squared_distances(rows, self.centres))
-        return np.column_stack([np.ones(len(rows)), rows @ self.directions, bumps]) @ self.mixing
-
-
-def _squared_distances(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    squares = np.sum(one**2, axis=1)[:, None] + np.sum(other**2, axis=1) - 2.0 * one @ other.T
-    return np.maximum(squares, 0.0)
-
-
-@pytree
 class Weights:
     """W and V."""
 
@@ -67,7 +35,7 @@ class Weights:
     log_variance: Float[Array, "f q"]
 
     @classmethod
-    def of(cls, features: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Weights:
+    def of(cls, features: Any, mean: Any, variance: Any) -> Weights:
         """The least-squares fit to given moments."""
         solve = functools.partial(np.linalg.lstsq, features, rcond=None)
         return cls(solve(mean)[0], solve(np.log(variance))[0])

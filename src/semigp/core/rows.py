@@ -45,10 +45,13 @@ class _Terms:
 
 def infer_rows(
     posterior: Posterior, targets: np.ndarray, mean: np.ndarray, variance: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of q(x) for rows of targets (n, p), NaN where missing, from the moments to start at."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and variance of q(x) for rows of targets (n, p), NaN where missing, from the moments to start at.
+
+    And each row's own part of the bound, up to a constant that depends on the targets alone.
+    """
     seen = ~np.isnan(targets)
-    found = np.zeros((2, *mean.shape))
+    moments, scores = np.zeros((2, *mean.shape)), np.zeros(len(mean))
     # Complete rows share their Ψ2 coefficients; the others have them row by row.
     for complete in (True, False):
         rows = np.flatnonzero(seen.all(axis=1) == complete)
@@ -57,13 +60,10 @@ def infer_rows(
             some = rows[start : start + size]
             padded = np.resize(some, size)  # one shape, one compilation
             values = np.where(seen, targets, 0.0)[padded]
-            result = _infer(posterior, values, seen[padded], mean[padded], variance[padded], shared=complete)
-            found[:, some] = np.asarray(result)[:, : len(some)]
-    return found[0], found[1]
-
-
-def _infer(posterior, values, seen, mean, variance, shared: bool):
-    return in_float64(functools.partial(_climb, shared=shared))(posterior, values, seen, mean, variance)
+            climb = in_float64(functools.partial(_climb, shared=complete))
+            *found, score = climb(posterior, values, seen[padded], mean[padded], variance[padded])
+            moments[:, some], scores[some] = np.array(found)[:, : len(some)], score[: len(some)]
+    return moments[0], moments[1], scores
 
 
 @functools.partial(jax.jit, static_argnames="shared")
@@ -75,8 +75,9 @@ def _climb(posterior, values, seen, mean, variance, shared: bool):
         losses = -score(free[:, :q], jnp.exp(free[:, q:]))
         return jnp.sum(losses), losses
 
-    free = _descend(jax.value_and_grad(loss, has_aux=True), jnp.concatenate([mean, jnp.log(variance)], axis=1))
-    return free[:, :q], jnp.exp(free[:, q:])
+    start = jnp.concatenate([mean, jnp.log(variance)], axis=1)
+    free, losses = _descend(jax.value_and_grad(loss, has_aux=True), start)
+    return free[:, :q], jnp.exp(free[:, q:]), -losses
 
 
 def _terms(posterior: Posterior, values, seen: Bool[Array, "n p"], shared: bool) -> _Terms:
@@ -106,8 +107,11 @@ def _score(posterior: Posterior, terms: _Terms) -> Callable[..., Float[Array, " 
     return score
 
 
-def _descend(loss_and_gradient, start: Float[Array, "n d"]) -> Float[Array, "n d"]:
-    """BFGS with step halving on every row's loss, side by side; `loss_and_gradient` gives ((Σ, losses), gradients)."""
+def _descend(loss_and_gradient, start: Float[Array, "n d"]) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
+    """BFGS with step halving on every row's loss, side by side: where it ends, and the losses there.
+
+    `loss_and_gradient` gives ((Σ, losses), gradients).
+    """
     n, d = start.shape
     (_, losses), gradients = loss_and_gradient(start)
     lengths = jnp.linalg.norm(gradients, axis=1)[:, None, None]
@@ -144,7 +148,7 @@ def _descend(loss_and_gradient, start: Float[Array, "n d"]) -> Float[Array, "n d
     def goes_on(state):
         return jnp.any(state[4]) & (state[5] < _MAX_STEPS)
 
-    return jax.lax.while_loop(goes_on, step, (start, losses, gradients, inverse, jnp.ones(n, bool), 0))[0]
+    return jax.lax.while_loop(goes_on, step, (start, losses, gradients, inverse, jnp.ones(n, bool), 0))[:2]
 
 
 def _update(inverse: Float[Array, "n d d"], step: Float[Array, "n d"], change: Float[Array, "n d"]):

@@ -3,5 +3,6 @@
 from .forecaster import GPForecaster
 from .gplvm import BayesianGPLVM
 from .semi_described import SemiDescribedGPRegressor
+from .semi_supervised import SemiSupervisedGPClassifier
 
-__all__ = ["BayesianGPLVM", "GPForecaster", "SemiDescribedGPRegressor"]
+__all__ = ["BayesianGPLVM", "GPForecaster", "SemiDescribedGPRegressor", "SemiSupervisedGPClassifier"]

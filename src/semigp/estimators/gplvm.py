@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import jax
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import KNNImputer
+from sklearn.metrics.pairwise import nan_euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -22,20 +23,22 @@ from ..compilation import computing
 from ..core import InputBelief, checks
 from ..core.model import posterior
 from ..core.optimise import Progress, fit
-from ..core.recognition import Features, fit_back_constrained
+from ..core.recognition import fit_back_constrained
 from ..core.rows import infer_rows
+from .back_constraints import Features
 from .mixture import TOLERANCE, Component, Recipe, Table, predict, start_component
+from .row_beliefs import RowBeliefs, mixture_moments
 
 # A fifth of q(x)'s usual starting variance: the components of Y are a good first guess.
 _VARIANCE_START = 0.2
 # Directions in which the latent rows vary by less than this share of the most relevant one do not count.
 _LEAST_RELEVANCE = 0.02
+# Training rows from which q(x) of a row with holes is searched.
+_STARTS = 5
 # Inducing points by default: one for so many rows, between these numbers.
 _ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
 # Columns are in different units if the widest is so many times as wide as the median one.
 _SAME_UNITS = 10.0
-# Features of a back constraint: principal components, and a centre for so many rows.
-_MOST_DIRECTIONS, _MOST_CENTRES, _ROWS_PER_CENTRE = 50, 200, 3
 
 
 def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
@@ -47,12 +50,6 @@ def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
     if scaling == "columns" or (scaling == "auto" and widths.max() > _SAME_UNITS * np.median(widths)):
         return np.where(each > 0, each, 1.0)
     return np.full(Y.shape[1], np.sqrt(np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2)))
-
-
-def _back_constraint_features(rows: np.ndarray, recipe: Recipe) -> Features:
-    count = min(_MOST_CENTRES, max(1, len(rows) // _ROWS_PER_CENTRE))
-    centres = KMeans(count, n_init=1, max_iter=20, random_state=recipe.random_state).fit(rows).cluster_centers_
-    return Features.of(rows, centres, min(_MOST_DIRECTIONS, *rows.shape))
 
 
 class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -167,8 +164,11 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _fit(self, recipe: Recipe) -> None:
         unknown = np.full((len(self._rows), self.n_components), np.nan)
         model, data, stages = start_component(recipe, Table(unknown, self._rows, np.zeros(unknown.shape)))
+        # Rows without any value stay where they start: at the prior.
+        is_empty = np.isnan(self._rows).all(axis=1)[data.rows]
+        model = replace(model, variance=np.where(is_empty[:, None], 1.0, model.variance))
         if self.back_constrained:
-            self._features = _back_constraint_features(self._filled(self._rows), recipe)
+            self._features = Features.of(self._filled(self._rows), recipe.random_state)
             features = self._features(self._filled(self._rows))
             model, self._weights, report = fit_back_constrained(
                 model, data, features, stages, TOLERANCE, recipe.callback
@@ -196,29 +196,41 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # ---- new rows
 
     def transform(self, Y: Any, return_std: bool = False) -> Any:
-        """Mean, and on request standard deviation, of q(x) of new rows: all at once, q(U) as it is."""
-        Y = self._check_rows(Y)
-        mean, variance = self._infer(Y)
+        """Mean, and on request standard deviation, of q(x) of new rows, q(U) as it is: each row on its own."""
+        mean, variance = self._infer(self._check_rows(Y)).moments()
         return (mean, np.sqrt(variance)) if return_std else mean
 
     def _check_rows(self, Y: Any) -> np.ndarray:
         check_is_fitted(self)
         return validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
 
-    def _infer(self, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """q(x) by the back constraint, or optimised from that of the training row nearest on what is known."""
+    def _infer(self, Y: np.ndarray) -> RowBeliefs:
+        """q(x) by the back constraint, or optimised from those of the training rows nearest on what is known.
+
+        Complete rows start from one; those with holes from several, and may end in several places.
+        """
         targets = self._standard(Y)
         if self.back_constrained:
-            return self._weights.moments(self._features(self._filled(targets)))
-        nearest = self._nearest(targets)
+            return RowBeliefs.single(*self._weights.moments(self._features(self._filled(targets))))
+        has_holes = np.isnan(targets).any(axis=1)
+        starts = self._nearest(targets, min(_STARTS, len(self._rows)) if has_holes.any() else 1)
+        means, variances = np.zeros((2, len(starts), len(Y), self.n_components))
+        bounds = np.full((len(starts), len(Y)), -np.inf)
         with computing():
-            return infer_rows(
-                self._component.posterior, targets, self.embedding_[nearest], self.embedding_std_[nearest] ** 2
-            )
+            for k, nearest in enumerate(starts):
+                rows = has_holes | (k == 0)
+                begin = self.embedding_[nearest[rows]], self.embedding_std_[nearest[rows]] ** 2
+                found = infer_rows(self._component.posterior, targets[rows], *begin)
+                means[k, rows], variances[k, rows], bounds[k, rows] = found
+        return RowBeliefs.weighed(means, np.where(variances > 0, variances, 1.0), bounds)
 
-    def _nearest(self, targets: np.ndarray) -> np.ndarray:
-        rows = NearestNeighbors(n_neighbors=1).fit(self._filled(self._rows))
-        return rows.kneighbors(self._filled(targets), return_distance=False)[:, 0]
+    def _nearest(self, targets: np.ndarray, count: int) -> np.ndarray:
+        """The training rows nearest on what is known (count, n)."""
+        if count == 1 and not np.isnan(self._rows).any():
+            search = NearestNeighbors(n_neighbors=1).fit(self._rows)
+            return search.kneighbors(targets, return_distance=False).T
+        distances = nan_euclidean_distances(targets, self._rows)
+        return np.argsort(np.nan_to_num(distances, nan=np.inf), axis=1)[:, :count].T
 
     def _filled(self, targets: np.ndarray) -> np.ndarray:
         """Rows with NaN filled in from the training row that is nearest on what is known."""
@@ -243,17 +255,30 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def impute(self, Y: Any = None, return_std: bool = False) -> Any:
         """Rows with their NaN filled in, and on request standard deviations; by default the training rows."""
+        check_is_fitted(self)
         if Y is None:
-            check_is_fitted(self)
             Y = self._rows * self._scale + self._centre
-            mean, variance = self.embedding_, self.embedding_std_**2
+            beliefs = RowBeliefs.single(self.embedding_, self.embedding_std_**2)
         else:
             Y = self._check_rows(Y)
-            mean, variance = self._infer(Y)
-        filled, std = self.inverse_transform(mean, np.sqrt(variance), return_std=True)
+            beliefs = self._infer(Y)
+        means, variances = np.zeros((2, len(beliefs.mean), *Y.shape))
+        for k, rows, mean, std in beliefs.parts():
+            means[k, rows], variances[k, rows] = self._complete(Y[rows], mean, std)
+        filled, variance = mixture_moments(means, variances, beliefs.weight)
         known = ~np.isnan(Y)
-        filled, std = np.where(known, Y, filled), np.where(known, 0.0, std)
+        filled, std = np.where(known, Y, filled), np.where(known, 0.0, np.sqrt(variance))
         return (filled, std) if return_std else filled
+
+    def _complete(self, Y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows at N(mean, std²) with their NaN filled in, and the variance of what was filled in."""
+        holes = np.isnan(Y)
+        filled, variance = Y.copy(), np.zeros(Y.shape)
+        rows = holes.any(axis=1)
+        if rows.any():
+            predicted, error = self.inverse_transform(mean[rows], std[rows], return_std=True)
+            filled[holes], variance[holes] = predicted[holes[rows]], error[holes[rows]] ** 2
+        return filled, variance
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """New rows: at latent inputs drawn from q(x) of random training rows, of drawn functions, with noise."""

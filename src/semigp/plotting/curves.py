@@ -53,7 +53,9 @@ def draw_curves(
             look = {"color": "0.7", "lw": 0.9, "marker": MARKERS[list(faint).index(name)], "zorder": 1}
         else:
             i = others.index(name)
-            look = {"color": COLOURS[i % len(COLOURS)], "lw": 1.2, "marker": MARKERS[i % len(MARKERS)], "zorder": 3}
+            turn, k = divmod(i, len(COLOURS))
+            look = {"color": COLOURS[k], "lw": 1.2, "marker": MARKERS[(k + turn) % len(MARKERS)], "zorder": 3}
+            look["ls"] = ("-", "--", ":")[turn % 3]
         axes.plot(conditions, means, ms=3.5, label=name, **look)
         low, high = means - 2 * errors, means + 2 * errors
         if is_log:

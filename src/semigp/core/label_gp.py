@@ -1,0 +1,111 @@
+"""A GP from rows to classes: one-hot labels regressed on a covariance that is a sum of parts, weighed by the evidence.
+
+    y_c ~ N(0, K + σ² W⁻¹),   K = Σ_k s_k K_k(r_k)
+
+with W the weights of the labelled rows. A part is a covariance that is given (a graph's), or exp(-½ r d²) of squared
+distances in units of their median.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from scipy.special import log_softmax
+
+# Medians of the log-normal hyperpriors, for one-hot labels, and spreads of their logarithms.
+_SIGNAL, _PRECISION, _NOISE = 0.25, 3.0, 0.02
+_SIGNAL_SPREAD, _PRECISION_SPREAD, _NOISE_SPREAD = 1.5, 1.0, 1.5
+_JITTER = 1e-6
+# Log-normal prior on the factor that turns means into logits: log of its median, and spread.
+_SHARPNESS, _SHARPNESS_SPREAD = 1.0, 2.0
+# More labelled rows than this tell no more about the hyperparameters, and cost time.
+_MOST_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Between two sets of rows: a covariance, or squared distances in units of their median."""
+
+    table: np.ndarray
+    is_distance: bool
+
+    def covariance(self, log_precision: float) -> np.ndarray:
+        """K_k."""
+        return np.exp(-0.5 * np.exp(log_precision) * self.table) if self.is_distance else self.table
+
+    def among(self, rows: np.ndarray) -> Part:
+        """Of some rows with each other."""
+        return Part(self.table[np.ix_(rows, rows)], self.is_distance)
+
+
+class LabelGP:
+    """Fitted to centred one-hot labels (l, c) on creation."""
+
+    def __init__(self, parts: Sequence[Part], labels: np.ndarray, weights: np.ndarray) -> None:
+        some = evenly_spread(len(labels), _MOST_ROWS)
+        self._parameters = _fit([part.among(some) for part in parts], labels[some], weights[some])
+        noise = np.exp(self._parameters[-1]) / weights + _JITTER
+        covariance = self._covariance(parts) + np.diag(noise)
+        inverse = scipy.linalg.inv(covariance, check_finite=False)
+        self._coefficients = inverse @ labels
+        # Leaving a row out of a GP regression: y - [K⁻¹y]/[K⁻¹]_ii.
+        self.left_out = labels - self._coefficients / np.diag(inverse)[:, None]
+
+    def predict(self, parts: Sequence[Part]) -> np.ndarray:
+        """Means at new rows, from their parts with the labelled ones (n, l)."""
+        return self._covariance(parts) @ self._coefficients
+
+    def _covariance(self, parts: Sequence[Part]) -> np.ndarray:
+        return sum(_covariances(parts, self._parameters))  # type: ignore[return-value]
+
+
+def _covariances(parts: Sequence[Part], parameters: np.ndarray) -> list[np.ndarray]:
+    """s_k K_k. The parameters are log s (one per part), log r (likewise, idle for graphs) and log σ²."""
+    count = len(parts)
+    return [np.exp(parameters[k]) * part.covariance(parameters[count + k]) for k, part in enumerate(parts)]
+
+
+def _fit(parts: Sequence[Part], labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mode of evidence times hyperpriors."""
+    count, (n, n_classes) = len(parts), labels.shape
+    centre = np.log(np.repeat([_SIGNAL / count, _PRECISION, _NOISE], [count, count, 1]))
+    spread = np.repeat([_SIGNAL_SPREAD, _PRECISION_SPREAD, _NOISE_SPREAD], [count, count, 1])
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        tables = _covariances(parts, parameters)
+        noise = np.exp(parameters[-1]) / weights
+        cholesky = scipy.linalg.cholesky(sum(tables) + np.diag(noise + _JITTER), lower=True)
+        inverse = scipy.linalg.cho_solve((cholesky, True), np.eye(n))
+        coefficients = inverse @ labels
+        away = (parameters - centre) / spread
+        value = 0.5 * np.sum(labels * coefficients) + n_classes * np.sum(np.log(np.diag(cholesky)))
+        slope = 0.5 * (n_classes * inverse - coefficients @ coefficients.T)  # of the loss in K
+        gradient = np.zeros_like(parameters)
+        for k, (part, table) in enumerate(zip(parts, tables, strict=True)):
+            gradient[k] = np.sum(slope * table)
+            if part.is_distance:
+                gradient[count + k] = -0.5 * np.exp(parameters[count + k]) * np.sum(slope * table * part.table)
+        gradient[-1] = np.diag(slope) @ noise
+        return value + 0.5 * np.sum(away**2), gradient + away / spread
+
+    return scipy.optimize.minimize(loss, centre, jac=True, method="L-BFGS-B", options={"maxiter": 100}).x
+
+
+def sharpen(means: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """The factor on the means that makes the best probabilities, and their log-likelihood."""
+
+    def loss(log_factor: float) -> float:
+        scores = log_softmax(np.exp(log_factor) * means, axis=1)[np.arange(len(classes)), classes]
+        return -weights @ scores + 0.5 * ((log_factor - _SHARPNESS) / _SHARPNESS_SPREAD) ** 2
+
+    best = scipy.optimize.minimize_scalar(loss, bounds=(-3.0, 5.0), method="bounded")
+    return float(np.exp(best.x)), -float(best.fun)
+
+
+def evenly_spread(n: int, most: int) -> np.ndarray:
+    """All of n rows, or as many as there may be, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))

@@ -1,0 +1,119 @@
+"""What a user's y says: which rows have a label, and what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
+
+_UNLABELLED = -1
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """Some rows and their classes, as numbers 0, …, n_classes - 1."""
+
+    rows: np.ndarray
+    classes: np.ndarray
+    n_classes: int
+    weights: np.ndarray  # of those rows, 1 on average
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One column of labels, or several that are 0 or 1."""
+
+    classes: np.ndarray
+    columns: list[LabelColumn]
+    is_multilabel: bool
+
+    def decide(self, probabilities: list[np.ndarray]) -> np.ndarray:
+        """The most probable classes, in the user's terms."""
+        best = [np.argmax(each, axis=1) for each in probabilities]
+        return np.column_stack(best) if self.is_multilabel else self.classes[best[0]]
+
+    def completed(self, predicted: np.ndarray) -> np.ndarray:
+        """Predictions for the training rows, with the labels that are known in their place."""
+        completed = predicted.copy()
+        for number, column in enumerate(self.columns):
+            if self.is_multilabel:
+                completed[column.rows, number] = column.classes
+            else:
+                completed[column.rows] = self.classes[column.classes]
+        return completed
+
+
+def read_labels(X: np.ndarray, y: Any, sample_weight: Any = None) -> Labels:
+    """Labels of the rows of X; ValueError where there is nothing to learn from."""
+    if y is None:
+        raise ValueError("SemiSupervisedGPClassifier requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    check_consistent_length(X, y)
+    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    if y.ndim == 2 and y.shape[1] > 1:
+        columns = [_indicator_column(y[:, k], k, weights) for k in range(y.shape[1])]
+        return Labels(np.arange(y.shape[1]), columns, True)
+    y = column_or_1d(y, warn=True)
+    known = _is_known(y)
+    _check_some_known(known)
+    labelled = _without_object_type(y[known])
+    check_classification_targets(labelled)
+    classes, numbers = np.unique(labelled, return_inverse=True)
+    column = _column(np.flatnonzero(known), numbers, len(classes), weights)
+    if len(np.unique(column.classes)) < 2:
+        raise ValueError(
+            f"The labelled rows are all of one class, {classes[column.classes[0]]}: label rows of at least two classes"
+            " (-1 marks rows without a label; a class must have another name)."
+        )
+    return Labels(classes, [column], False)
+
+
+def _column(rows: np.ndarray, classes: np.ndarray, n_classes: int, weights: np.ndarray) -> LabelColumn:
+    """Rows without weight are no labels."""
+    used = weights[rows] > 0
+    if not used.any():
+        raise ValueError("sample_weight is 0 for every labelled row: there is nothing to learn from.")
+    rows, classes = rows[used], classes[used]
+    return LabelColumn(rows, classes, n_classes, weights[rows] / weights[rows].mean())
+
+
+def _indicator_column(values: np.ndarray, number: int, weights: np.ndarray) -> LabelColumn:
+    known = _is_known(values)
+    _check_some_known(known, f" in column {number}")
+    flags = _without_object_type(values[known])
+    if not np.isin(flags, [0, 1]).all():
+        odd = flags[~np.isin(flags, [0, 1])][0]
+        raise ValueError(
+            f"y has several columns, so that its values must be 0, 1 or unknown; column {number} has {odd}."
+        )
+    return _column(np.flatnonzero(known), flags.astype(int), 2, weights)
+
+
+def _is_known(values: np.ndarray) -> np.ndarray:
+    """Not -1, NaN, None or pandas' NA. Booleans and strings are all known."""
+    if values.dtype.kind == "O":
+        return np.array([not _is_missing(value) for value in values], bool)
+    if values.dtype.kind == "f":
+        return ~np.isnan(values) & (values != _UNLABELLED)
+    return values != _UNLABELLED if values.dtype.kind == "i" else np.ones(len(values), bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return is_number and bool(value != value or value == _UNLABELLED)
+
+
+def _check_some_known(known: np.ndarray, where: str = "") -> None:
+    if not known.any():
+        raise ValueError(f"y has no label{where}: every row is marked as unlabelled (-1, NaN or None).")
+
+
+def _without_object_type(values: np.ndarray) -> np.ndarray:
+    """Strings or numbers that an array of objects held."""
+    return np.array(values.tolist()) if values.dtype.kind == "O" else values

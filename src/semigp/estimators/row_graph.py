@@ -1,0 +1,52 @@
+"""A Gaussian field over rows that varies little between neighbours: a Matérn covariance on their graph.
+
+With S the normalised adjacency of the graph, the field has covariance (κ + I - S)⁻², scaled to unit variance at every
+row. Its value at a new row is the mean of those at its neighbours.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix, diags
+from scipy.sparse.linalg import eigsh
+from sklearn.neighbors import NearestNeighbors
+
+_NEIGHBOURS = 8
+_KAPPA = 0.01
+# Up to so many rows the whole spectrum is used, beyond that so many of its smoothest waves.
+_MOST_ROWS, _WAVES = 3000, 500
+
+
+class RowGraph:
+    """The field over given rows."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        count = min(_NEIGHBOURS, len(rows) - 1)
+        self._search = NearestNeighbors(n_neighbors=count).fit(rows)
+        self._features = _features(*self._search.kneighbors())
+
+    def covariance(self, labelled: np.ndarray) -> np.ndarray:
+        """Of all rows with some of them (n, l)."""
+        return self._features @ self._features[labelled].T
+
+    def neighbours(self, rows: np.ndarray) -> np.ndarray:
+        """Of new rows."""
+        return self._search.kneighbors(rows, return_distance=False)
+
+
+def _features(distances: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
+    """Rows whose inner products are the covariance: waves of the graph over κ + frequency, of unit length."""
+    n, count = neighbours.shape
+    # Edges as wide as the rows are apart just there.
+    width = np.maximum(distances[:, -1], 1e-12)
+    edges = np.exp(-2.0 * distances**2 / (width[:, None] * width[neighbours]))
+    graph = csr_matrix((edges.ravel(), (np.repeat(np.arange(n), count), neighbours.ravel())), (n, n))
+    graph = graph.maximum(graph.T)
+    scale = diags(1.0 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel()))
+    adjacency = scale @ graph @ scale
+    if n <= _MOST_ROWS:
+        similarity, waves = np.linalg.eigh(adjacency.toarray())
+    else:
+        similarity, waves = eigsh(adjacency, _WAVES, which="LA", v0=np.ones(n))
+    features = waves / (_KAPPA + np.maximum(1.0 - similarity, 0.0))
+    return features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-12)

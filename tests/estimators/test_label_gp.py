@@ -1,0 +1,80 @@
+"""The GP on labels against refits without each row, and the graph's covariance against its definition."""
+
+import numpy as np
+import scipy.optimize
+from sklearn.metrics.pairwise import euclidean_distances
+
+from semigp.core import label_gp
+from semigp.core.label_gp import LabelGP, Part
+from semigp.estimators import row_graph
+from semigp.estimators.row_graph import RowGraph
+
+RANDOM = np.random.default_rng(0)
+ROWS = RANDOM.normal(size=(14, 3))
+LABELS = np.eye(2)[(ROWS[:, 0] > 0).astype(int)] - 0.5
+WEIGHTS = RANDOM.uniform(0.5, 2.0, 14)
+
+
+def parts(rows, others):
+    square = euclidean_distances(rows, others, squared=True)
+    return [Part(np.exp(-np.sqrt(square)), False), Part(square / 3.0, True)]
+
+
+def test_labels_left_out_are_those_of_a_gp_without_them():
+    """The same hyperparameters on the other thirteen rows; 1e-8."""
+    gp = LabelGP(parts(ROWS, ROWS), LABELS, WEIGHTS)
+    for left in range(14):
+        kept = np.arange(14) != left
+        covariance = sum(label_gp._covariances(parts(ROWS[kept], ROWS[kept]), gp._parameters))
+        covariance += np.diag(np.exp(gp._parameters[-1]) / WEIGHTS[kept] + label_gp._JITTER)
+        cross = sum(label_gp._covariances(parts(ROWS[[left]], ROWS[kept]), gp._parameters))
+        np.testing.assert_allclose(gp.left_out[[left]], cross @ np.linalg.solve(covariance, LABELS[kept]), atol=1e-8)
+
+
+def test_the_hyperparameters_are_at_a_mode(monkeypatch):
+    """The loss that L-BFGS was given has the gradient it was given: finite differences, 1e-5."""
+    seen = {}
+    minimize = scipy.optimize.minimize
+
+    def spy(loss, start, **options):
+        seen["loss"], seen["start"] = loss, start
+        return minimize(loss, start, **options)
+
+    monkeypatch.setattr(label_gp.scipy.optimize, "minimize", spy)
+    LabelGP(parts(ROWS, ROWS), LABELS, WEIGHTS)
+    point = seen["start"] + 0.1
+    numeric = scipy.optimize.approx_fprime(point, lambda p: seen["loss"](p)[0], 1e-6)
+    np.testing.assert_allclose(seen["loss"](point)[1], numeric, atol=1e-4, rtol=1e-5)
+
+
+def test_the_covariance_on_a_graph():
+    """(κ + I - S)⁻² scaled to unit variance, S from its definition, row by row; 1e-10."""
+    rows = RANDOM.normal(size=(40, 2))
+    distances = euclidean_distances(rows)
+    neighbours = np.argsort(distances + np.diag(np.full(40, np.inf)), axis=1)[:, :8]
+    width = distances[np.arange(40), neighbours[:, -1]]
+    graph = np.zeros((40, 40))
+    for i in range(40):
+        for j in neighbours[i]:
+            graph[i, j] = graph[j, i] = np.exp(-2.0 * distances[i, j] ** 2 / (width[i] * width[j]))
+    degree = graph.sum(axis=1)
+    inverse = np.linalg.inv(1.01 * np.eye(40) - graph / np.sqrt(np.outer(degree, degree)))
+    covariance = inverse @ inverse
+    covariance /= np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    some = np.array([3, 17, 25])
+    np.testing.assert_allclose(RowGraph(rows).covariance(some), covariance[:, some], atol=1e-10)
+
+
+def test_the_smoothest_waves_are_nearly_everything(monkeypatch):
+    """Beyond 3000 rows only some waves are used: here 100 of 300, correlations within .1 on average."""
+    rows = RANDOM.normal(size=(300, 2))
+    whole = RowGraph(rows).covariance(np.arange(5))
+    monkeypatch.setattr(row_graph, "_MOST_ROWS", 100)
+    monkeypatch.setattr(row_graph, "_WAVES", 100)
+    assert np.mean(np.abs(RowGraph(rows).covariance(np.arange(5)) - whole)) < 0.1
+
+
+def test_equal_rows_are_no_trouble():
+    rows = np.repeat(RANDOM.normal(size=(4, 2)), 10, axis=0)
+    covariance = RowGraph(rows).covariance(np.arange(40))
+    np.testing.assert_allclose(np.diag(covariance), 1.0)

@@ -1,0 +1,189 @@
+"""SemiSupervisedGPClassifier: few labels on simulated clusters, labels of all kinds, and scikit-learn's battery."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from semigp import SemiSupervisedGPClassifier
+
+SMALL = {"n_components": 2, "n_inducing": 5, "max_iter": 20, "n_samples": 2, "random_state": 0}
+
+
+EXPECTED_TO_FAIL = {
+    "check_classifiers_classes": "it uses -1 as a class, which here marks rows without a label",
+    "check_sample_weight_equivalence_on_dense_data": "weights are of labels; every row is embedded whatever its weight",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([SemiSupervisedGPClassifier(**SMALL)], expected_failed_checks=lambda _: EXPECTED_TO_FAIL)
+def test_check(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    """Three bent clusters in twelve columns, 90 rows to learn from and 60 new; three labels a class."""
+    random = np.random.default_rng(1)
+    which = np.repeat([0, 1, 2], 50)
+    angle = random.uniform(0, 2.5, 150) + which * 2.1
+    latent = np.column_stack([np.cos(angle), np.sin(angle), 0.3 * which])
+    rows = np.tanh(latent @ random.normal(size=(3, 12))) + 0.05 * random.normal(size=(150, 12))
+    order = random.permutation(150)
+    rows, which = rows[order], which[order]
+    labels = np.full(90, -1)
+    for number in range(3):
+        some = np.flatnonzero(which[:90] == number)[:3]
+        labels[some] = number
+    return rows[:90], labels, rows[90:], which[90:]
+
+
+@pytest.fixture(scope="module")
+def fitted(clusters):
+    X, y, _, _ = clusters
+    return SemiSupervisedGPClassifier(3, max_iter=100, random_state=0).fit(X, y)
+
+
+def test_few_labels_are_enough(clusters, fitted):
+    """Nine labels: above .85, and above logistic regression on the nine rows; known labels stay."""
+    X, y, new, truth = clusters
+    plain = LogisticRegression().fit(X[y >= 0], y[y >= 0]).score(new, truth)
+    assert fitted.score(new, truth) > max(0.85, plain)
+    np.testing.assert_array_equal(fitted.transduction_[y >= 0], y[y >= 0])
+    probabilities = fitted.predict_proba(new)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert sum(fitted.head_weights_.values()) == pytest.approx(1.0)
+
+
+def test_what_is_said_of_a_row_does_not_depend_on_the_others(clusters, fitted):
+    """Exactly."""
+    new = clusters[2]
+    np.testing.assert_array_equal(fitted.predict_proba(new)[5:9], fitted.predict_proba(new[5:9]))
+
+
+def test_probabilities_are_softer_where_the_embedding_is_unsure(clusters, fitted):
+    new = clusters[2]
+    hidden = np.where(np.arange(12) < 2, new, np.nan)
+    entropy = [-np.mean(np.sum(p * np.log(p), axis=1)) for p in map(fitted.predict_proba, (new, hidden))]
+    assert entropy[1] > entropy[0] + 0.05
+
+
+def test_other_labels_of_the_same_rows(clusters):
+    """`relabel` gives what `fit` would have given, exactly."""
+    X, y, new, _ = clusters
+    fewer = y.copy()
+    fewer[np.flatnonzero(y == 0)[0]] = -1
+    for classifier in ("auto", LogisticRegression()):
+        model = SemiSupervisedGPClassifier(**SMALL | {"classifier": classifier})
+        expected = model.fit(X, y).predict_proba(new)
+        np.testing.assert_array_equal(model.fit(X, fewer).relabel(y).predict_proba(new), expected)
+
+
+@pytest.mark.parametrize("kind", ["strings", "floats", "pandas", "objects"])
+def test_labels_of_any_type(clusters, fitted, kind):
+    """The same rows and labels in other words: the same probabilities."""
+    X, y, new, _ = clusters
+    names = np.array(["ant", "bee", "cat"])
+    coded = {
+        "strings": np.where(y < 0, None, names[y]),
+        "floats": np.where(y < 0, np.nan, y + 0.0),
+        "pandas": pd.Series(np.where(y < 0, pd.NA, names[y]), dtype="string"),
+        "objects": np.array([-1 if number < 0 else str(names[number]) for number in y], dtype=object),
+    }[kind]
+    model = SemiSupervisedGPClassifier(3, max_iter=100, random_state=0).fit(X, coded)
+    np.testing.assert_allclose(model.predict_proba(new), fitted.predict_proba(new))
+    expected = fitted.predict(new) if kind == "floats" else names[fitted.predict(new)]
+    np.testing.assert_array_equal(model.predict(new), expected)
+
+
+def test_labels_without_weight_are_no_labels(clusters):
+    """Weight 0 and -1 are the same, exactly; other weights matter."""
+    X, y, new, _ = clusters
+    last = np.flatnonzero(y == 2)[-1]
+    weights = np.ones(len(y))
+    weights[last] = 0.0
+    without = y.copy()
+    without[last] = -1
+    one, other = (
+        SemiSupervisedGPClassifier(**SMALL).fit(X, labels, sample_weight=w)
+        for labels, w in ((y, weights), (without, None))
+    )
+    np.testing.assert_array_equal(one.predict_proba(new), other.predict_proba(new))
+    weights[y == 1] = 10.0
+    heavier = SemiSupervisedGPClassifier(**SMALL).fit(X, y, sample_weight=weights)
+    assert np.abs(heavier.predict_proba(new) - one.predict_proba(new)).max() > 1e-3
+
+
+def test_several_labels_per_row(clusters, fitted):
+    """An indicator matrix: each column by itself, single entries unknown; as accurate as the classes (.85)."""
+    X, y, new, truth = clusters
+    several = np.where(y[:, None] < 0, -1, y[:, None] == np.arange(3))
+    several[np.flatnonzero(y == 0)[0], 2] = -1
+    model = SemiSupervisedGPClassifier(3, max_iter=100, random_state=0).fit(X, several)
+    assert model.predict(new).shape == model.predict_proba(new).shape == (60, 3)
+    assert np.mean(model.predict(new) == (truth[:, None] == np.arange(3))) > 0.85
+    assert len(model.head_weights_) == 3
+
+
+@pytest.mark.parametrize("classifier", [LogisticRegression(), KNeighborsClassifier(1), LinearSVC()])
+@pytest.mark.parametrize("n_samples", [0, 6])
+def test_any_classifier_can_be_given(clusters, classifier, n_samples):
+    X, y, new, truth = clusters
+    model = SemiSupervisedGPClassifier(3, classifier=classifier, n_samples=n_samples, max_iter=100, random_state=0)
+    assert model.fit(X, y).score(new, truth) > 0.7
+    assert hasattr(model, "predict_proba") == hasattr(classifier, "predict_proba")
+
+
+def test_a_class_with_one_example_is_learnt(clusters):
+    X, y, new, truth = clusters
+    alone = y.copy()
+    alone[np.flatnonzero(y == 2)[1:]] = -1
+    model = SemiSupervisedGPClassifier(3, max_iter=100, random_state=0).fit(X, alone)
+    assert np.mean(model.predict(new)[truth == 2] == 2) > 0.5
+
+
+def test_rows_without_any_value_are_embedded_at_the_prior(clusters):
+    """Mean 0 and standard deviation 1, to .05; their probabilities are those of an average row."""
+    X, y, _, _ = clusters
+    X = X.copy()
+    X[0] = np.nan
+    model = SemiSupervisedGPClassifier(**SMALL).fit(X, np.where(np.arange(90) == 0, -1, y))
+    np.testing.assert_allclose(model.embedding_[0], 0.0, atol=0.05)
+    np.testing.assert_allclose(model.embedding_std_[0], 1.0, atol=0.05)
+    assert np.isfinite(model.predict_proba(np.full((1, 12), np.nan))).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X, np.full(90, -1)), "no label: every row is marked as unlabelled"),
+        (lambda X, y: (X, np.where(y == 1, 1, -1)), "all of one class, 1: label rows of at least two classes"),
+        (lambda X, y: (X, y[:50]), "inconsistent numbers of samples"),
+        (lambda X, y: (np.where(np.arange(12) == 3, np.nan, X), y), "no value in column 3"),
+        (lambda X, y: (X, np.where(y < 0, np.nan, y + 0.5)), "Unknown label type"),
+        (lambda X, y: (X, np.column_stack([y, y])), "values must be 0, 1 or unknown; column 0 has 2"),
+        (lambda X, y: (X, np.column_stack([y > 0, np.full(90, -1)])), "no label in column 1"),
+    ],
+)
+def test_bad_labels_are_refused_in_words(clusters, change, message):
+    X, y, _, _ = clusters
+    with pytest.raises(ValueError, match=message):
+        SemiSupervisedGPClassifier(**SMALL).fit(*change(X, y))
+
+
+def test_weights_for_a_classifier_that_takes_none(clusters):
+    X, y, _, _ = clusters
+    model = SemiSupervisedGPClassifier(**SMALL | {"classifier": KNeighborsClassifier(1)})
+    with pytest.raises(ValueError, match="KNeighborsClassifier does not take sample_weight"):
+        model.fit(X, y, sample_weight=np.ones(90))
+
+
+def test_more_latent_inputs_than_rows_are_refused(clusters):
+    X, y, _, _ = clusters
+    with pytest.raises(ValueError, match="n_components=90 latent inputs need more than n_samples=90 rows"):
+        SemiSupervisedGPClassifier(90).fit(X, y)
