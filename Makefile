@@ -35,9 +35,10 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.peers  ## One bound and gradient beside GPy, one core each; the propagations of a forecast
+bench: $(VENV)/.peers  ## One bound and gradient, and embeddings of images, beside GPy; the propagations of a forecast
 	$(BIN)/python -m benchmarks.engine
 	$(BIN)/python -m benchmarks.forecasting
+	$(BIN)/python -m benchmarks.embedding
 
 .venv-sktime/.installed: pyproject.toml
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime

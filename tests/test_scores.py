@@ -28,3 +28,16 @@ def test_coverage_and_errors():
     assert scores.coverage(TRUTH, MEAN, STD) == 2 / 3
     np.testing.assert_allclose(scores.mean_squared_error(TRUTH, MEAN), np.mean([0.09, 2.25, 0.01]))
     np.testing.assert_allclose(scores.mean_absolute_error(TRUTH, MEAN), np.mean([0.3, 1.5, 0.1]))
+
+
+def test_log_loss_is_scikit_learns():
+    from sklearn.metrics import log_loss
+
+    probabilities = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.05, 0.9, 0.05]])
+    np.testing.assert_allclose(scores.log_loss(np.array([0, 2, 0]), probabilities), log_loss([0, 2, 0], probabilities))
+
+
+def test_calibration_error_by_hand():
+    """Two chosen with .9, one of them right, and two with .6, both right: ½ |.9 - .5| + ½ |.6 - 1| = .4."""
+    probabilities = np.array([[0.9, 0.1], [0.9, 0.1], [0.4, 0.6], [0.4, 0.6]])
+    assert np.isclose(scores.calibration_error(np.array([0, 1, 1, 1]), probabilities), 0.4)
