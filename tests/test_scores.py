@@ -34,7 +34,8 @@ def test_log_loss_is_scikit_learns():
     from sklearn.metrics import log_loss
 
     probabilities = np.array([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4], [0.05, 0.9, 0.05]])
-    np.testing.assert_allclose(scores.log_loss(np.array([0, 2, 0]), probabilities), log_loss([0, 2, 0], probabilities))
+    expected = log_loss([0, 2, 0], probabilities, labels=[0, 1, 2])
+    np.testing.assert_allclose(scores.log_loss(np.array([0, 2, 0]), probabilities), expected)
 
 
 def test_calibration_error_by_hand():

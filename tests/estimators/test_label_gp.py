@@ -48,21 +48,27 @@ def test_the_hyperparameters_are_at_a_mode(monkeypatch):
 
 
 def test_the_covariance_on_a_graph():
-    """(κ + I - S)⁻² scaled to unit variance, S from its definition, row by row; 1e-10."""
-    rows = RANDOM.normal(size=(40, 2))
+    """(κ + I - S)⁻² scaled to unit variance, S from its definition, row by row; and at a new row; 1e-10."""
+    rows, new = RANDOM.normal(size=(40, 2)), np.array([[0.1, -0.2]])
     distances = euclidean_distances(rows)
-    neighbours = np.argsort(distances + np.diag(np.full(40, np.inf)), axis=1)[:, :8]
-    width = distances[np.arange(40), neighbours[:, -1]]
+    near = np.sort(distances, axis=1)  # itself first
     graph = np.zeros((40, 40))
     for i in range(40):
-        for j in neighbours[i]:
-            graph[i, j] = graph[j, i] = np.exp(-2.0 * distances[i, j] ** 2 / (width[i] * width[j]))
+        for j in np.argsort(distances[i])[1:16]:
+            graph[i, j] = graph[j, i] = np.exp(-4.0 * distances[i, j] ** 2 / (near[i, 8] * near[j, 8]))
     degree = graph.sum(axis=1)
     inverse = np.linalg.inv(1.01 * np.eye(40) - graph / np.sqrt(np.outer(degree, degree)))
     covariance = inverse @ inverse
     covariance /= np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     some = np.array([3, 17, 25])
-    np.testing.assert_allclose(RowGraph(rows).covariance(some), covariance[:, some], atol=1e-10)
+    field = RowGraph(rows)
+    np.testing.assert_allclose(field.covariance(some), covariance[:, some], atol=1e-10)
+
+    away = euclidean_distances(new, rows)[0]
+    neighbours = np.argsort(away)[:15]
+    weights = np.exp(-4.0 * away[neighbours] ** 2 / (np.sort(away)[7] * near[neighbours, 8]))
+    expected = weights @ covariance[neighbours][:, some] / weights.sum()
+    np.testing.assert_allclose(field.extend(covariance[:, some], new), expected[None], atol=1e-10)
 
 
 def test_the_smoothest_waves_are_nearly_everything(monkeypatch):

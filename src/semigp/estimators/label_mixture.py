@@ -76,9 +76,8 @@ class View:
 
     def towards(self, places: Places) -> list[Part]:
         """New rows with the labelled ones."""
-        spaces = self.landscape._graph_spaces(places)
-        neighbours = (graph.neighbours(space) for graph, space in zip(self.landscape._graphs, spaces, strict=True))
-        graphs = (graph[rows].mean(axis=1) for graph, rows in zip(self.graphs, neighbours, strict=True))
+        triples = zip(self.landscape._graphs, self.graphs, self.landscape._graph_spaces(places), strict=True)
+        graphs = (graph.extend(covariance, space) for graph, covariance, space in triples)
         return [Part(graph, False) for graph in graphs] + self._distances(self.landscape._distance_spaces(places))
 
     def _distances(self, spaces: Sequence[np.ndarray]) -> list[Part]:

@@ -1,7 +1,7 @@
 """A Gaussian field over rows that varies little between neighbours: a Matérn covariance on their graph.
 
 With S the normalised adjacency of the graph, the field has covariance (κ + I - S)⁻², scaled to unit variance at every
-row. Its value at a new row is the mean of those at its neighbours.
+row. Its value at a new row is the mean of those at its neighbours, weighed as edges are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from scipy.sparse import csr_matrix, diags
 from scipy.sparse.linalg import eigsh
 from sklearn.neighbors import NearestNeighbors
 
-_NEIGHBOURS = 8
+# Neighbours that have an edge, and the one whose distance is the local unit of length.
+_NEIGHBOURS, _UNIT = 15, 8
+_SHARPNESS = 4.0
 _KAPPA = 0.01
 # Up to so many rows the whole spectrum is used, beyond that so many of its smoothest waves.
 _MOST_ROWS, _WAVES = 3000, 500
@@ -23,23 +25,35 @@ class RowGraph:
     def __init__(self, rows: np.ndarray) -> None:
         count = min(_NEIGHBOURS, len(rows) - 1)
         self._search = NearestNeighbors(n_neighbors=count).fit(rows)
-        self._features = _features(*self._search.kneighbors())
+        distances, neighbours = self._search.kneighbors()
+        self._unit = _unit(distances)
+        self._features = _features(_edges(distances, neighbours, self._unit), neighbours)
 
     def covariance(self, labelled: np.ndarray) -> np.ndarray:
         """Of all rows with some of them (n, l)."""
         return self._features @ self._features[labelled].T
 
-    def neighbours(self, rows: np.ndarray) -> np.ndarray:
-        """Of new rows."""
-        return self._search.kneighbors(rows, return_distance=False)
+    def extend(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """What is given for all rows (n, l), at new rows."""
+        distances, neighbours = self._search.kneighbors(rows)
+        weights = _edges(distances, neighbours, self._unit)
+        weights /= weights.sum(axis=1, keepdims=True)
+        return np.einsum("nk,nkl->nl", weights, values[neighbours])
 
 
-def _features(distances: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
+def _unit(distances: np.ndarray) -> np.ndarray:
+    """How far apart rows are just there."""
+    return np.maximum(distances[:, min(_UNIT, distances.shape[1]) - 1], 1e-12)
+
+
+def _edges(distances: np.ndarray, neighbours: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Weights of the edges from rows to their neighbours among the rows that `unit` is of."""
+    return np.exp(-_SHARPNESS * distances**2 / (_unit(distances)[:, None] * unit[neighbours]))
+
+
+def _features(edges: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
     """Rows whose inner products are the covariance: waves of the graph over κ + frequency, of unit length."""
     n, count = neighbours.shape
-    # Edges as wide as the rows are apart just there.
-    width = np.maximum(distances[:, -1], 1e-12)
-    edges = np.exp(-2.0 * distances**2 / (width[:, None] * width[neighbours]))
     graph = csr_matrix((edges.ravel(), (np.repeat(np.arange(n), count), neighbours.ravel())), (n, n))
     graph = graph.maximum(graph.T)
     scale = diags(1.0 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel()))

@@ -40,8 +40,8 @@ DATA: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
     "breast cancer": (350, 219, 8, (6, 12, 25, 60)),
 }
 TITLES = {"oil": "oil flow", "usps": "USPS 0, 2, 4, 6", "digits": "digits 0-9 (8 × 8)"}
-# Seeds that were looked at while the method was made are below 4000.
-FIRST_SEED = 4000
+# Seeds that were looked at while the method was made are below 5000.
+FIRST_SEED = 5000
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"trials": {"oil": 2, "usps": 1}},
     "paper": {"trials": {"oil": 10, "usps": 8, "digits": 8, "wine": 8, "breast cancer": 8}},
