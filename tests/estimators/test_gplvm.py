@@ -90,6 +90,43 @@ def test_back_constraints_embed_without_optimisation(surface):
     assert time.perf_counter() - started < 15
 
 
+@pytest.mark.parametrize("back_constrained", [False, True])
+def test_rows_without_any_value_are_at_the_prior(surface, back_constrained):
+    """In training and prediction: mean 0 and standard deviation 1, to 1e-3."""
+    rows, _, _ = surface
+    rows = np.vstack([rows, np.full((1, 12), np.nan)])
+    model = BayesianGPLVM(**FEW, back_constrained=back_constrained).fit(rows)
+    for mean, std in ((model.embedding_, model.embedding_std_), model.transform(rows, return_std=True)):
+        np.testing.assert_allclose([mean[-1], std[-1]], [[0.0], [1.0]], atol=1e-3)
+
+
+def test_back_constraints_far_away(surface):
+    """A row a hundred times as far out as any: finite, and no wider than the prior."""
+    rows, _, _ = surface
+    model = BayesianGPLVM(**FEW, back_constrained=True).fit(rows)
+    mean, std = model.transform(100.0 * rows[:1], return_std=True)
+    assert np.isfinite(mean).all()
+    assert (std <= 1.0).all()
+
+
+def test_an_offset_changes_nothing(surface):
+    """Rows with nine holes of twelve, 1e6 away from zero: standard deviations as at zero, to 1 %."""
+    rows, new, _ = surface
+    holes = np.random.default_rng(0).random(new.shape) < 0.75
+    stds = []
+    for offset in (0.0, 1e6):
+        model = BayesianGPLVM(**FEW).fit(rows + offset)
+        stds.append(model.impute(np.where(holes, np.nan, new + offset), return_std=True)[1])
+    np.testing.assert_allclose(stds[0], stds[1], rtol=0.01, atol=1e-6)
+
+
+def test_constant_columns_have_no_width():
+    """A column of .1, whose standard deviation is 1e-17 and not 0."""
+    rows = np.column_stack([np.random.default_rng(0).normal(size=(30, 3)), np.full(30, 0.1)])
+    model = BayesianGPLVM(**FEW, scaling="columns").fit(rows)
+    assert model._scale[3] == 1.0
+
+
 def test_columns_in_different_units_are_scaled(surface):
     """Units of columns do not matter once they differ by more than ten; the same embedding to 1e-6."""
     rows, _, _ = surface
@@ -115,8 +152,8 @@ def test_a_pipeline_gives_named_columns(surface):
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
-        (np.zeros((5, 2)), {"n_components": 5}, "need more than n_samples=5 rows"),
-        (np.array([[1.0, np.nan], [2.0, np.nan], [0.5, np.nan]]), {"n_components": 1}, "no value in column 1"),
+        (np.zeros((5, 2)), {"n_components": 5}, "n_components=5 needs 6 rows or more, not 5"),
+        (np.array([[1.0, np.nan], [2.0, np.nan], [0.5, np.nan]]), {"n_components": 1}, "Column 1 has no value"),
         (np.array([[1.0, np.inf], [2.0, 1.0]]), {"n_components": 1}, "infinity"),
     ],
 )

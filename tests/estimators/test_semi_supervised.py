@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -164,7 +165,7 @@ def test_rows_without_any_value_are_embedded_at_the_prior(clusters):
         (lambda X, y: (X, np.full(90, -1)), "no label: every row is marked as unlabelled"),
         (lambda X, y: (X, np.where(y == 1, 1, -1)), "all of one class, 1: label rows of at least two classes"),
         (lambda X, y: (X, y[:50]), "inconsistent numbers of samples"),
-        (lambda X, y: (np.where(np.arange(12) == 3, np.nan, X), y), "no value in column 3"),
+        (lambda X, y: (np.where(np.arange(12) == 3, np.nan, X), y), "Column 3 has no value"),
         (lambda X, y: (X, np.where(y < 0, np.nan, y + 0.5)), "Unknown label type"),
         (lambda X, y: (X, np.column_stack([y, y])), "values must be 0, 1 or unknown; column 0 has 2"),
         (lambda X, y: (X, np.column_stack([y > 0, np.full(90, -1)])), "no label in column 1"),
@@ -176,6 +177,60 @@ def test_bad_labels_are_refused_in_words(clusters, change, message):
         SemiSupervisedGPClassifier(**SMALL).fit(*change(X, y))
 
 
+def test_repeated_rows_and_far_rows_have_probabilities():
+    """A table of zeros and ones, where most rows are equal, and a row at 1e4: finite, adding up to 1, and right."""
+    random = np.random.default_rng(0)
+    X = random.integers(2, size=(120, 3)).astype(float)
+    classes = X[:, 0].astype(int)
+    model = SemiSupervisedGPClassifier(**SMALL).fit(X, np.where(random.random(120) < 0.3, classes, -1))
+    assert model.score(X, classes) > 0.95
+    far = model.predict_proba(np.vstack([X, np.full((1, 3), 1e4)]))
+    np.testing.assert_allclose(far.sum(axis=1), 1.0)
+
+
+def test_lists_of_labels(clusters):
+    """Names with NaN, None or -1 among them; texts that stand for a missing label, and mixed kinds, are refused."""
+    X, y, _, _ = clusters
+    for missing in (float("nan"), None, -1):
+        labels = [missing if number < 0 else "abc"[number] for number in y]
+        assert list(SemiSupervisedGPClassifier(**SMALL).fit(X, labels).classes_) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="missing label as text"):
+        SemiSupervisedGPClassifier(**SMALL).fit(X, np.where(y < 0, "-1", "a"))
+    with pytest.raises(ValueError, match="mixes texts and numbers"):
+        SemiSupervisedGPClassifier(**SMALL).fit(X, np.array([1, "a", None] * 30, dtype=object))
+
+
+def test_scores_are_of_rows_with_labels(clusters, fitted):
+    """So that cross-validation works on data with few labels."""
+    X, y, _, _ = clusters
+    assert fitted.score(X, y) == fitted.score(X[y >= 0], y[y >= 0])
+    assert np.mean(cross_val_score(SemiSupervisedGPClassifier(**SMALL), X, y, cv=2)) > 0.4
+
+
+def test_what_is_done_to_x_afterwards_does_not_matter(clusters):
+    X, y, _, _ = clusters
+    X = X.copy()
+    model = SemiSupervisedGPClassifier(**SMALL).fit(X, y)
+    before = model.transduction_
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.relabel(y).transduction_, before)
+
+
+def test_a_label_that_is_always_the_same(clusters):
+    """One of several: fine, whatever the classifier."""
+    X, y, new, _ = clusters
+    several = np.column_stack([np.where(y < 0, -1, y == 0), np.where(y < 0, -1, 1)])
+    for classifier in ("auto", LogisticRegression()):
+        model = SemiSupervisedGPClassifier(**SMALL | {"classifier": classifier}).fit(X, several)
+        assert (model.predict(new)[:, 1] == 1).all()
+
+
+def test_a_class_in_place_of_an_instance(clusters):
+    X, y, _, _ = clusters
+    with pytest.raises(ValueError, match=r"must be an instance: LogisticRegression\(\)"):
+        SemiSupervisedGPClassifier(classifier=LogisticRegression).fit(X, y)
+
+
 def test_weights_for_a_classifier_that_takes_none(clusters):
     X, y, _, _ = clusters
     model = SemiSupervisedGPClassifier(**SMALL | {"classifier": KNeighborsClassifier(1)})
@@ -185,5 +240,5 @@ def test_weights_for_a_classifier_that_takes_none(clusters):
 
 def test_more_latent_inputs_than_rows_are_refused(clusters):
     X, y, _, _ = clusters
-    with pytest.raises(ValueError, match="n_components=90 latent inputs need more than n_samples=90 rows"):
+    with pytest.raises(ValueError, match="n_components=90 needs 91 rows or more, not 90"):
         SemiSupervisedGPClassifier(90).fit(X, y)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.label_gp import LabelGP, Part, sharpen
+from ..core.label_gp import LabelGP, Part, median_square, one_hot, sharpen
 
 
 class _FromLabelledRows(ClassifierMixin, BaseEstimator):
@@ -83,9 +83,8 @@ class OneHotGP(_FromLabelledRows):
         X, rows, numbers = self._labelled(X, y)
         self._rows, weights = X[rows], np.ones(len(rows))
         squares = euclidean_distances(self._rows, squared=True)
-        self._median = float(np.median(squares[squares > 0])) if squares.any() else 1.0
-        labels = np.eye(len(self.classes_))[numbers] - 1.0 / len(self.classes_)
-        self._gp = LabelGP([Part(squares / self._median, True)], labels, weights)
+        self._median = median_square(squares)
+        self._gp = LabelGP([Part(squares / self._median, True)], one_hot(numbers, len(self.classes_)), weights)
         self._sharpness, _ = sharpen(self._gp.left_out, numbers, weights)
         return self
 
@@ -134,7 +133,7 @@ class Embedded(_FromLabelledRows):
         X, rows, numbers = self._labelled(X, y)
         self.embedding_ = clone(self.embedding).fit(X[rows] if self.labelled_only else X)
         if self.n_samples:
-            mean, std = self.embedding_.transform(X[rows], return_std=True)
+            mean, std = map(np.asarray, self.embedding_.transform(X[rows], return_std=True))
             noise = check_random_state(self.random_state).normal(size=(self.n_samples, *mean.shape))
             inputs, numbers = (mean + std * noise).reshape(-1, mean.shape[1]), np.tile(numbers, self.n_samples)
         else:

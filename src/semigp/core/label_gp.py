@@ -96,7 +96,7 @@ def _fit(parts: Sequence[Part], labels: np.ndarray, weights: np.ndarray) -> np.n
 
 
 def sharpen(means: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """The factor on the means that makes the best probabilities, and their log-likelihood."""
+    """The factor on the means that makes the best probabilities, and their log-likelihood with its prior."""
 
     def loss(log_factor: float) -> float:
         scores = log_softmax(np.exp(log_factor) * means, axis=1)[np.arange(len(classes)), classes]
@@ -109,3 +109,14 @@ def sharpen(means: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> tupl
 def evenly_spread(n: int, most: int) -> np.ndarray:
     """All of n rows, or as many as there may be, evenly spread."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+
+
+def one_hot(classes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Centred labels (l, c) of class numbers."""
+    return np.eye(n_classes)[classes] - 1.0 / n_classes
+
+
+def median_square(squares: np.ndarray) -> float:
+    """Median squared distance between different rows; 1 if there are none."""
+    positive = squares[squares > 0]
+    return float(np.median(positive)) if positive.size else 1.0

@@ -5,7 +5,8 @@ are linear in features of y_n,
 
     μ_n = φ(y_n) W,   log S_n = φ(y_n) V,
 
-and W and V are fitted with everything else. The bound is still a bound, lower than with q(x_n) free.
+and W and V are fitted with everything else. q(x) is never wider than its prior (log S ≤ 0), and φ = 0 gives the prior
+itself. The bound is still a bound, lower than with q(x_n) free.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class Weights:
         return cls(solve(mean)[0], solve(np.log(variance))[0])
 
     def moments(self, features: Float[Array, "n f"]) -> tuple[Float[Array, "n q"], Float[Array, "n q"]]:
-        """Mean and variance of q(x)."""
-        return features @ self.mean, np.exp(features @ self.log_variance)
+        """Mean and variance of q(x), which is never wider than its prior."""
+        return features @ self.mean, np.exp(np.minimum(features @ self.log_variance, 0.0))
 
 
 @pytree
@@ -78,7 +79,7 @@ def fit_back_constrained(
 
 
 def _expand(free: _Constrained, features) -> Model:
-    mean, log_variance = features @ free.weights.mean, features @ free.weights.log_variance
+    mean, log_variance = features @ free.weights.mean, jnp.minimum(features @ free.weights.log_variance, 0.0)
     return constrain(
         Model(free.kernel, free.inducing_inputs, free.noise_variance, free.output_scale, mean, log_variance)
     )

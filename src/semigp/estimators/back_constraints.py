@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import euclidean_distances
+
+from .mixture import centres
 
 # Principal components at most; centres at most, and one for so many rows.
 _MOST_DIRECTIONS, _MOST_CENTRES, _ROWS_PER_CENTRE = 50, 200, 3
@@ -25,14 +26,14 @@ class Features:
     def of(cls, rows: np.ndarray, random_state: int) -> Features:
         """Fitted to training rows without NaN. Orthonormal over those, the weights have one scale."""
         count = min(_MOST_CENTRES, max(1, len(rows) // _ROWS_PER_CENTRE))
-        centres = KMeans(count, n_init=1, max_iter=20, random_state=random_state).fit(rows).cluster_centers_
+        places = centres(rows, count, random_state)
         directions = np.linalg.svd(rows, full_matrices=False)[2][:_MOST_DIRECTIONS].T
-        apart = float(np.median(euclidean_distances(centres, squared=True)))
-        raw = cls(directions, centres, 1.0 / max(apart, 1e-12), np.eye(1 + directions.shape[1] + count))
+        apart = float(np.median(euclidean_distances(places, squared=True)))
+        raw = cls(directions, places, 1.0 / max(apart, 1e-12), np.eye(1 + directions.shape[1] + len(places)))
         _, singular, right = np.linalg.svd(raw(rows), full_matrices=False)
         kept = singular > 1e-6 * singular[0]
         mixing = right[kept].T / singular[kept] * np.sqrt(len(rows))
-        return cls(directions, centres, raw.precision, mixing)
+        return cls(directions, places, raw.precision, mixing)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """The features of rows without NaN."""

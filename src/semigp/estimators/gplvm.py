@@ -23,7 +23,7 @@ from ..compilation import computing
 from ..core import InputBelief, checks
 from ..core.model import posterior
 from ..core.optimise import Progress, fit
-from ..core.recognition import fit_back_constrained
+from ..core.recognition import Weights, fit_back_constrained
 from ..core.rows import infer_rows
 from .back_constraints import Features
 from .mixture import TOLERANCE, Component, Recipe, Table, predict, start_component
@@ -37,19 +37,30 @@ _LEAST_RELEVANCE = 0.02
 _STARTS = 5
 # Inducing points by default: one for so many rows, between these numbers.
 _ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
-# Columns are in different units if the widest is so many times as wide as the median one.
+# Columns are in different units if the widest is so many times as wide as the lower quartile.
 _SAME_UNITS = 10.0
 
 
 def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
     """What to divide the columns by; 1 for those that are constant."""
     each = np.nanstd(Y, axis=0)
+    each = np.where(each > 1e-10 * np.nanmax(np.abs(Y), axis=0), each, 0.0)  # rounding is no width
     widths = each[each > 0]
     if not widths.size:
         return np.ones(Y.shape[1])
-    if scaling == "columns" or (scaling == "auto" and widths.max() > _SAME_UNITS * np.median(widths)):
+    if scaling == "columns" or (
+        scaling == "auto" and widths.max() > _SAME_UNITS * np.quantile(widths, 0.25, method="lower")
+    ):
         return np.where(each > 0, each, 1.0)
     return np.full(Y.shape[1], np.sqrt(np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2)))
+
+
+def check_columns(Y: np.ndarray, names: Any = None) -> None:
+    """Raise ValueError for a column without any value."""
+    empty = np.flatnonzero(np.isnan(Y).all(axis=0))
+    if len(empty):
+        column = repr(names[empty[0]]) if names is not None else empty[0]
+        raise ValueError(f"Column {column} has no value: there is nothing to learn from.")
 
 
 class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -69,7 +80,7 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         thousand in seconds, for a lower bound and slightly less accuracy.
     scaling : {"auto", "columns", "common"}
         Divide each column by its own standard deviation, or all by a common one, as befits images or spectra.
-        "auto" scales columns one by one if the widest is more than ten times as wide as the median one.
+        "auto" scales columns one by one if the widest is more than ten times as wide as the lower quartile.
     output_noise : {"shared", "per-output"}
         Whether columns have noise and signal variances of their own.
     max_iter : int
@@ -135,11 +146,11 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Find the latent inputs of the rows of Y, which may hold NaN."""
         self._validate_params()
         Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
-        empty = np.isnan(Y).all(axis=0)
-        if empty.any():
-            raise ValueError(f"Y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
+        check_columns(Y, getattr(self, "feature_names_in_", None))
         if self.n_components >= len(Y):
-            raise ValueError(f"n_components={self.n_components} latent inputs need more than n_samples={len(Y)} rows.")
+            raise ValueError(
+                f"n_components={self.n_components} needs {self.n_components + 1} rows or more, not {len(Y)}."
+            )
         self._centre, self._scale = np.nanmean(Y, axis=0), _scale(Y, self.scaling)
         self._rows = self._standard(Y)
         with computing():
@@ -168,12 +179,12 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         is_empty = np.isnan(self._rows).all(axis=1)[data.rows]
         model = replace(model, variance=np.where(is_empty[:, None], 1.0, model.variance))
         if self.back_constrained:
-            self._features = Features.of(self._filled(self._rows), recipe.random_state)
-            features = self._features(self._filled(self._rows))
-            model, self._weights, report = fit_back_constrained(
-                model, data, features, stages, TOLERANCE, recipe.callback
-            )
+            features = Features.of(self._filled(self._rows), recipe.random_state)
+            table = self._describe(features, self._rows)
+            model, weights, report = fit_back_constrained(model, data, table, stages, TOLERANCE, recipe.callback)
+            self._recogniser: tuple[Features, Weights] | None = (features, weights)
         else:
+            self._recogniser = None
             model, report = fit(model, data, stages, TOLERANCE, recipe.callback)
         self._component, self.fit_report_ = Component(model, data, posterior(model, data)), report
 
@@ -210,8 +221,9 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Complete rows start from one; those with holes from several, and may end in several places.
         """
         targets = self._standard(Y)
-        if self.back_constrained:
-            return RowBeliefs.single(*self._weights.moments(self._features(self._filled(targets))))
+        if self._recogniser is not None:
+            features, weights = self._recogniser
+            return RowBeliefs.single(*weights.moments(self._describe(features, targets)))
         has_holes = np.isnan(targets).any(axis=1)
         starts = self._nearest(targets, min(_STARTS, len(self._rows)) if has_holes.any() else 1)
         means, variances = np.zeros((2, len(starts), len(Y), self.n_components))
@@ -231,6 +243,11 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             return search.kneighbors(targets, return_distance=False).T
         distances = nan_euclidean_distances(targets, self._rows)
         return np.argsort(np.nan_to_num(distances, nan=np.inf), axis=1)[:, :count].T
+
+    def _describe(self, features: Features, targets: np.ndarray) -> np.ndarray:
+        """Features of rows; none for those without any value, which stay at the prior."""
+        is_empty = np.isnan(targets).all(axis=1)
+        return np.where(is_empty[:, None], 0.0, features(self._filled(targets)))
 
     def _filled(self, targets: np.ndarray) -> np.ndarray:
         """Rows with NaN filled in from the training row that is nearest on what is known."""

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.metrics.pairwise import euclidean_distances
 
-from ..core.label_gp import LabelGP, Part, evenly_spread, sharpen
+from ..core.label_gp import LabelGP, Part, evenly_spread, median_square, one_hot, sharpen
 from .labels import LabelColumn
 from .row_graph import RowGraph
 
@@ -44,7 +44,7 @@ class Landscape:
         self._graphs = [RowGraph(space) for space in self._graph_spaces(places)]
         spaces = self._distance_spaces(places)
         some = evenly_spread(len(places.latent), _ENOUGH_ROWS)
-        self._medians = [_median(euclidean_distances(space[some], squared=True)) for space in spaces]
+        self._medians = [median_square(euclidean_distances(space[some], squared=True)) for space in spaces]
         self._places = places
 
     def _graph_spaces(self, places: Places) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +90,7 @@ class LabelMixture:
 
     def __init__(self, landscape: Landscape, column: LabelColumn) -> None:
         self._view = landscape.view(column.rows)
-        parts, labels = self._view.among(), np.eye(column.n_classes)[column.classes] - 1.0 / column.n_classes
+        parts, labels = self._view.among(), one_hot(column.classes, column.n_classes)
         self._gps = [LabelGP([parts[k] for k in which], labels, column.weights) for which in _HEADS.values()]
         fits = [sharpen(gp.left_out, column.classes, column.weights) for gp in self._gps]
         self._sharpness = [sharpness for sharpness, _ in fits]
@@ -113,9 +113,3 @@ def _chunks(places: Places) -> Iterator[Places]:
     for start in range(0, len(places.latent), _CHUNK):
         some = slice(start, start + _CHUNK)
         yield Places(places.latent[some], places.columns[some])
-
-
-def _median(squares: np.ndarray) -> float:
-    """Of the distances between different rows; 1 if there are none."""
-    positive = squares[squares > 0]
-    return float(np.median(positive)) if positive.size else 1.0

@@ -51,16 +51,18 @@ def read_labels(X: np.ndarray, y: Any, sample_weight: Any = None) -> Labels:
     """Labels of the rows of X; ValueError where there is nothing to learn from."""
     if y is None:
         raise ValueError("SemiSupervisedGPClassifier requires y to be passed, but the target y is None.")
-    y = np.asarray(y)
+    y = _as_array(y)
     check_consistent_length(X, y)
     weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
     if y.ndim == 2 and y.shape[1] > 1:
-        columns = [_indicator_column(y[:, k], k, weights) for k in range(y.shape[1])]
+        has_values = ~np.isnan(X).all(axis=1)
+        columns = [_indicator_column(y[:, k], k, weights, has_values) for k in range(y.shape[1])]
         return Labels(np.arange(y.shape[1]), columns, True)
     y = column_or_1d(y, warn=True)
-    known = _is_known(y)
+    # A row without any value has nothing to learn from.
+    known = is_known(y) & ~np.isnan(X).all(axis=1)
     _check_some_known(known)
-    labelled = _without_object_type(y[known])
+    labelled = without_object_type(y[known])
     check_classification_targets(labelled)
     classes, numbers = np.unique(labelled, return_inverse=True)
     column = _column(np.flatnonzero(known), numbers, len(classes), weights)
@@ -81,10 +83,10 @@ def _column(rows: np.ndarray, classes: np.ndarray, n_classes: int, weights: np.n
     return LabelColumn(rows, classes, n_classes, weights[rows] / weights[rows].mean())
 
 
-def _indicator_column(values: np.ndarray, number: int, weights: np.ndarray) -> LabelColumn:
-    known = _is_known(values)
+def _indicator_column(values: np.ndarray, number: int, weights: np.ndarray, has_values: np.ndarray) -> LabelColumn:
+    known = is_known(values) & has_values
     _check_some_known(known, f" in column {number}")
-    flags = _without_object_type(values[known])
+    flags = without_object_type(values[known])
     if not np.isin(flags, [0, 1]).all():
         odd = flags[~np.isin(flags, [0, 1])][0]
         raise ValueError(
@@ -93,8 +95,22 @@ def _indicator_column(values: np.ndarray, number: int, weights: np.ndarray) -> L
     return _column(np.flatnonzero(known), flags.astype(int), 2, weights)
 
 
-def _is_known(values: np.ndarray) -> np.ndarray:
-    """Not -1, NaN, None or pandas' NA. Booleans and strings are all known."""
+def _as_array(y: Any) -> np.ndarray:
+    """Lists keep the types of their entries; text that stands for a missing label is refused."""
+    if hasattr(y, "toarray"):
+        raise ValueError("y is sparse; give y.toarray().")
+    array = np.asarray(y)
+    if array.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        array = np.asarray(y, dtype=object)
+    if array.dtype.kind in "US" and np.isin(array, ["-1", "nan", "None", "<NA>"]).any():
+        raise ValueError("y has a missing label as text; mark unlabelled rows by None in an array of dtype object.")
+    return array
+
+
+def is_known(values: np.ndarray) -> np.ndarray:
+    """Not -1, NaN, NaT, None or pandas' NA. Booleans and texts are all known."""
+    if values.dtype.kind == "M":
+        return ~np.isnat(values)
     if values.dtype.kind == "O":
         return np.array([not _is_missing(value) for value in values], bool)
     if values.dtype.kind == "f":
@@ -114,6 +130,10 @@ def _check_some_known(known: np.ndarray, where: str = "") -> None:
         raise ValueError(f"y has no label{where}: every row is marked as unlabelled (-1, NaN or None).")
 
 
-def _without_object_type(values: np.ndarray) -> np.ndarray:
-    """Strings or numbers that an array of objects held."""
-    return np.array(values.tolist()) if values.dtype.kind == "O" else values
+def without_object_type(values: np.ndarray) -> np.ndarray:
+    """Texts or numbers that an array of objects held."""
+    if values.dtype.kind != "O":
+        return values
+    if len({isinstance(value, str) for value in values}) > 1:
+        raise ValueError("y mixes texts and numbers; labels must be of one kind.")
+    return np.array(values.tolist())

@@ -120,7 +120,7 @@ def start_component(
     data = describe(table.inputs, table.targets, table.error, prior, recipe.constrain_means, hyperpriors)
     filled, variance = _starting_inputs(table, moments)
     is_exact = bool(table.is_complete.all()) and n <= EXACT_ROWS_PER_INDUCING * recipe.n_inducing
-    inducing = filled if is_exact or n <= recipe.n_inducing else _centres(filled, recipe)
+    inducing = filled if is_exact or n <= recipe.n_inducing else centres(filled, recipe.n_inducing, recipe.random_state)
     if before is not None and before.inducing_inputs.shape == inducing.shape and not is_exact:
         inducing = before.inducing_inputs
     per_output = np.ones(table.targets.shape[1] if recipe.per_output else ())
@@ -174,9 +174,10 @@ def principal_components(targets: np.ndarray, count: int) -> np.ndarray:
     return scores
 
 
-def _centres(rows: np.ndarray, recipe: Recipe) -> np.ndarray:
-    means = KMeans(recipe.n_inducing, n_init=1, max_iter=20, random_state=recipe.random_state)
-    return means.fit(rows).cluster_centers_
+def centres(rows: np.ndarray, count: int, random_state: int) -> np.ndarray:
+    """Of clusters of rows; fewer than asked for if fewer rows differ."""
+    count = min(count, len(np.unique(rows, axis=0)))
+    return KMeans(count, n_init=1, max_iter=20, random_state=random_state).fit(rows).cluster_centers_
 
 
 def pooled(means: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

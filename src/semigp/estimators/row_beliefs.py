@@ -34,7 +34,9 @@ class RowBeliefs:
             apart = np.abs(mean[later] - mean[:later]) / np.sqrt(variance[later])
             found_before = np.any(np.max(apart, axis=2) < _SAME, axis=0)
             bound[later, found_before] = -np.inf
-        return cls(mean, variance, softmax(bound, axis=0))
+        weight = softmax(bound, axis=0)
+        weight[weight < _NEGLIGIBLE] = 0.0
+        return cls(mean, variance, weight / weight.sum(axis=0))
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the mixtures (n, q)."""
@@ -43,7 +45,7 @@ class RowBeliefs:
     def parts(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """Component by component: its number, the rows that have it, its means and standard deviations there."""
         for number, (mean, variance, weight) in enumerate(zip(self.mean, self.variance, self.weight, strict=True)):
-            rows = np.flatnonzero(weight > _NEGLIGIBLE)
+            rows = np.flatnonzero(weight)
             if len(rows):
                 yield number, rows, mean[rows], np.sqrt(variance[rows])
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 from scipy.sparse.linalg import eigsh
+from scipy.special import softmax
 from sklearn.neighbors import NearestNeighbors
 
 # Neighbours that have an edge, and the one whose distance is the local unit of length.
 _NEIGHBOURS, _UNIT = 15, 8
 _SHARPNESS = 4.0
+_FAINTEST = -18.0  # log of the weakest edge: a row that is far from all others keeps some
 _KAPPA = 0.01
 # Up to so many rows the whole spectrum is used, beyond that so many of its smoothest waves.
 _MOST_ROWS, _WAVES = 3000, 500
@@ -27,7 +29,8 @@ class RowGraph:
         self._search = NearestNeighbors(n_neighbors=count).fit(rows)
         distances, neighbours = self._search.kneighbors()
         self._unit = _unit(distances)
-        self._features = _features(_edges(distances, neighbours, self._unit), neighbours)
+        edges = np.exp(np.maximum(_log_edges(distances, neighbours, self._unit), _FAINTEST))
+        self._features = _features(edges, neighbours)
 
     def covariance(self, labelled: np.ndarray) -> np.ndarray:
         """Of all rows with some of them (n, l)."""
@@ -36,19 +39,19 @@ class RowGraph:
     def extend(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """What is given for all rows (n, l), at new rows."""
         distances, neighbours = self._search.kneighbors(rows)
-        weights = _edges(distances, neighbours, self._unit)
-        weights /= weights.sum(axis=1, keepdims=True)
+        weights = softmax(_log_edges(distances, neighbours, self._unit), axis=1)  # far rows still have a nearest one
         return np.einsum("nk,nkl->nl", weights, values[neighbours])
 
 
 def _unit(distances: np.ndarray) -> np.ndarray:
-    """How far apart rows are just there."""
-    return np.maximum(distances[:, min(_UNIT, distances.shape[1]) - 1], 1e-12)
+    """How far apart rows are just there; not quite nothing where many are equal."""
+    unit = distances[:, min(_UNIT, distances.shape[1]) - 1]
+    return np.maximum(unit, 1e-6 * max(float(distances.max()), 1e-300))
 
 
-def _edges(distances: np.ndarray, neighbours: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Weights of the edges from rows to their neighbours among the rows that `unit` is of."""
-    return np.exp(-_SHARPNESS * distances**2 / (_unit(distances)[:, None] * unit[neighbours]))
+def _log_edges(distances: np.ndarray, neighbours: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Log weights of the edges from rows to their neighbours among the rows that `unit` is of."""
+    return -_SHARPNESS * distances**2 / (_unit(distances)[:, None] * unit[neighbours])
 
 
 def _features(edges: np.ndarray, neighbours: np.ndarray) -> np.ndarray:

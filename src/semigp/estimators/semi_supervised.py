@@ -14,15 +14,17 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ..core.optimise import Progress
-from .gplvm import BayesianGPLVM
+from .gplvm import BayesianGPLVM, check_columns
 from .label_mixture import LabelMixture, Landscape, Places
-from .labels import LabelColumn, Labels, read_labels
+from .labels import LabelColumn, Labels, is_known, read_labels, without_object_type
 from .row_beliefs import RowBeliefs
 
 # Latent inputs by default, if there are as many columns: those that are not needed are switched off.
@@ -63,7 +65,7 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
     lvm_ : BayesianGPLVM
     classifiers_ : list
         The fitted classifier, or one for each of several labels.
-    head_weights_ : dict, or a list of them for several labels
+    head_weights_ : dict, a list of them for several labels, or None
         With "auto", the share of each Gaussian process.
     embedding_, embedding_std_, relevance_, n_relevant_, bound_, fit_report_
         As in `BayesianGPLVM`.
@@ -132,14 +134,19 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
             Of the labels; rows without one are embedded whatever their weight.
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+        if isinstance(self.classifier, type):
+            raise ValueError(f"classifier must be an instance: {self.classifier.__name__}(), not the class itself.")
+        options = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
+        X = validate_data(self, X, copy=True, **options)
+        check_columns(X, getattr(self, "feature_names_in_", None))
         labels = read_labels(X, y, sample_weight)
         random = check_random_state(self.random_state)
         self.lvm_ = self._lvm(X.shape, random.randint(2**31 - 1)).fit(X)
         for name in ("embedding_", "embedding_std_", "relevance_", "n_relevant_", "bound_", "fit_report_", "n_iter_"):
             setattr(self, name, getattr(self.lvm_, name))
         self._n_features_out = self.lvm_.n_components
-        self._draws = _antithetic_normal(self.n_samples, self._n_features_out, random)
+        # The same noise for every row that is predicted: what is said of a row does not depend on the others.
+        self._noise = _antithetic_normal(self.n_samples, self._n_features_out, random)
         self._seed = random.randint(2**31 - 1)
         self._lengthscale = np.asarray(self.lvm_._component.model.kernel.lengthscale)
         self._rows = X
@@ -149,10 +156,10 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def relabel(self, y: Any, sample_weight: Any = None) -> SemiSupervisedGPClassifier:
         """Learn from other labels of the same rows. The embedding stays: what `fit` would have given, at once."""
         check_is_fitted(self)
-        return self._learn(read_labels(self.embedding_, y, sample_weight), sample_weight is not None)
+        return self._learn(read_labels(self._rows, y, sample_weight), sample_weight is not None)
 
     def _learn(self, labels: Labels, is_weighted: bool) -> SemiSupervisedGPClassifier:
-        self._labels, self.classes_ = labels, labels.classes
+        self._labels, self.classes_, self.head_weights_ = labels, labels.classes, None
         if self._landscape is not None:
             self.classifiers_ = [LabelMixture(self._landscape, column) for column in labels.columns]
             weights = [classifier.weights for classifier in self.classifiers_]
@@ -183,7 +190,7 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _fit_given(self, column: LabelColumn, is_weighted: bool, random: np.random.RandomState) -> Any:
         """The user's classifier on the labelled rows, each as often as it has draws."""
         mean, std = self.embedding_[column.rows], self.embedding_std_[column.rows]
-        copies = max(1, self.n_samples)
+        copies = len(self._noise)
         noise = random.normal(size=(copies, *mean.shape)) if self.n_samples else np.zeros((1, *mean.shape))
         inputs = ((mean + std * noise) / self._lengthscale).reshape(-1, mean.shape[1])
         options = {}
@@ -191,6 +198,8 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
             if not has_fit_parameter(self.classifier, "sample_weight"):
                 raise ValueError(f"{type(self.classifier).__name__} does not take sample_weight.")
             options["sample_weight"] = np.tile(column.weights, copies)
+        if len(np.unique(column.classes)) < 2:  # one of several labels, the same wherever it is known
+            return DummyClassifier().fit(inputs, np.tile(column.classes, copies))
         return clone(self.classifier).fit(inputs, np.tile(column.classes, copies), **options)
 
     # ---- predicting
@@ -210,7 +219,15 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
         """Mean, and on request standard deviation, of q(x): see `BayesianGPLVM.transform`."""
-        return self.lvm_.transform(self._check_rows(X), return_std)
+        X = self._check_rows(X)
+        return self.lvm_.transform(X, return_std)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy on the rows whose labels are known: rows without one do not count."""
+        y = np.asarray(y)
+        known = is_known(y) if y.ndim == 1 else np.all([is_known(column) for column in y.T], axis=0)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return accuracy_score(without_object_type(y[known]), self.predict(X)[known], sample_weight=weights)
 
     def _predict(self, X: Any) -> list[np.ndarray]:
         X = self._check_rows(X)
@@ -223,13 +240,11 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _probabilities(self, X: np.ndarray, beliefs: RowBeliefs) -> list[np.ndarray]:
         """Averages over q(x) of the class probabilities, for every column of labels."""
         results = [np.zeros((len(X), column.n_classes)) for column in self._labels.columns]
-        # The same draws of noise for every row: what is said of a row does not depend on the others.
-        noise = self._draws if self.n_samples else np.zeros((1, self._n_features_out))
         for k, rows, mean, std in beliefs.parts():
-            weight = beliefs.weight[k, rows, None] / len(noise)
+            weight = beliefs.weight[k, rows, None] / len(self._noise)
             columns = self.lvm_._standard(self.lvm_._complete(X[rows], mean, std)[0])
-            for each in noise:
-                places = Places(mean + std * each, columns)
+            for noise in self._noise:
+                places = Places(mean + std * noise, columns)
                 for result, classifier, column in zip(results, self.classifiers_, self._labels.columns, strict=True):
                     result[rows] += weight * self._classify(classifier, column, places)
         return results
@@ -247,6 +262,6 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 def _antithetic_normal(count: int, n_inputs: int, random: np.random.RandomState) -> np.ndarray:
-    """Normal draws in pairs that cancel: their mean is exact if there is an even number."""
+    """Normal draws in pairs that cancel, so that the mean of an even number of them is exact; without draws, a zero."""
     half = random.normal(size=((count + 1) // 2, n_inputs))
-    return np.concatenate([half, -half])[:count]
+    return np.concatenate([half, -half])[:count] if count else np.zeros((1, n_inputs))

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import baselines, datasets, scores
 from ..estimators import SemiDescribedGPRegressor
-from .reporting import Row, markdown_table, run_cells, summarise, write_settings
+from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
 
 OURS, STANDARD = "SD-GP", "GP, complete rows"
 FIRST_SEED = 3000
@@ -123,11 +123,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
             axes.legend()
         panels[0].set_ylabel("log₂ MSE(SD-GP) / MSE(GP, complete rows)")
         canvas.tight_layout()
-        paths = [folder / "dimensions.png", folder / "dimensions.svg"]
-        for path in paths:
-            canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-        plt.close(canvas)
-    return paths
+        return save_figure(canvas, folder / "dimensions")
 
 
 _NAMES = {"q": "inputs, q", "p": "outputs, p", "n": "rows, n"}

@@ -17,7 +17,7 @@ import numpy as np
 from .. import baselines, datasets
 from ..estimators import GPForecaster
 from ..series import Forecast
-from .reporting import Row, markdown_table, run_cells, write_settings
+from .reporting import Row, markdown_table, run_cells, save_figure, write_settings
 
 OURS = "sampled (default)"
 PUBLISHED = {"as in the paper": (0.529, 0.550), "GP_uncert (Girard)": (0.700, 0.914), "naive GP": (0.799, 1.157)}
@@ -235,8 +235,4 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
             else:
                 axes.set_xlim(0, 1.6)
         canvas.tight_layout()
-        paths = [folder / "forecasting.png", folder / "forecasting.svg"]
-        for path in paths:
-            canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-        plt.close(canvas)
-    return paths
+        return save_figure(canvas, folder / "forecasting")

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import baselines, scores
 from ..estimators import SemiDescribedGPRegressor
-from .reporting import Row, markdown_table, run_cells, summarise, write_settings
+from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
 
 OURS, IGNORED, CONSTRAINED = "error bars as a prior (default)", "error bars ignored", "error bars as a constraint"
 FIRST_SEED = 3000
@@ -125,8 +125,4 @@ def figure(folder: Path, variance: float = 0.4, seed: int = FIRST_SEED) -> list[
         handles, labels = panels[0, 0].get_legend_handles_labels()
         canvas.legend(handles, labels, loc="lower center", ncols=4)
         canvas.tight_layout(rect=(0, 0.09, 1, 1))
-        paths = [folder / "noisy-inputs.png", folder / "noisy-inputs.svg"]
-        for path in paths:
-            canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-        plt.close(canvas)
-    return paths
+        return save_figure(canvas, folder / "noisy-inputs")

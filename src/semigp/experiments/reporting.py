@@ -91,3 +91,14 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table for people."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+def save_figure(canvas: Any, stem: Path) -> list[Path]:
+    """As PNG and SVG, the same bytes for the same figure; and close it."""
+    import matplotlib.pyplot as plt
+
+    paths = [stem.with_suffix(suffix) for suffix in (".png", ".svg")]
+    for path in paths:
+        canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    plt.close(canvas)
+    return paths

@@ -19,7 +19,7 @@ from sklearn.impute import IterativeImputer, KNNImputer
 
 from .. import baselines, datasets, scores
 from ..estimators import SemiDescribedGPRegressor
-from .reporting import Row, markdown_table, run_cells, summarise, write_settings
+from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
 
 OURS, PUBLISHED = "SD-GP", "SD-GP as published"
 ORACLE, MI, MI_SAME = "oracle GP", "MI(X,Y) + GP", "MI(X,Y) + our GP"
@@ -190,11 +190,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
         handles, labels = grid[0, 0].get_legend_handles_labels()
         canvas.legend(handles, labels, loc="lower center", ncols=5)
         canvas.tight_layout(rect=(0, 0.12 if len(data) > 1 else 0.22, 1, 1))
-        paths = [folder / "semi-described.png", folder / "semi-described.svg"]
-        for path in paths:
-            canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-        plt.close(canvas)
-    return paths
+        return save_figure(canvas, folder / "semi-described")
 
 
 def _set_range(axes: Any, score: str, curves: dict) -> None:

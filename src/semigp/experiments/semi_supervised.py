@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 from .. import datasets, scores
 from ..baselines import Embedded, LabelledRows, OneHotGP
 from ..estimators import BayesianGPLVM, SemiSupervisedGPClassifier
-from .reporting import Row, markdown_table, run_cells, summarise, write_settings
+from .reporting import Row, Summary, markdown_table, run_cells, save_figure, summarise, write_settings
 
 OURS = "semigp"
 PUBLISHED = ("q(x) means + LR", "q(x) 6 draws + LR", "q(x) 50 draws + LR")
@@ -235,11 +235,12 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
             for axes, score in zip(column, ("errors", "log loss"), strict=True):
                 found = summarise(some, ("method", "labels"), score)
                 counts = sorted({count for _, count in found})
-                curves = {
-                    method: ([found[method, c].mean for c in counts], [found[method, c].error for c in counts])
-                    for method in dict.fromkeys(row["method"] for row in rows)
-                    if (method, counts[0]) in found
-                }
+                # Methods without this score keep their place, and with it the others their colours.
+                none = Summary(np.nan, np.nan, 0)
+                curves = {}
+                for method in dict.fromkeys(row["method"] for row in rows):
+                    values = [found.get((method, count), none) for count in counts]
+                    curves[method] = ([v.mean for v in values], [v.error for v in values])
                 draw_curves(axes, counts, curves, (OURS,), (), LABELLED_ONLY, is_log=True)
                 axes.set(xscale="log", yscale="log", xlabel="labels", title=TITLES[name])
                 axes.set_ylabel(f"errors out of {DATA[name][1]}" if score == "errors" else "log loss")
@@ -248,7 +249,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
         handles, labels = grid[0, 0].get_legend_handles_labels()
         canvas.legend(handles, labels, loc="lower center", ncols=4)
         canvas.tight_layout(rect=(0, 0.13, 1, 1))
-        return _save(canvas, folder / "semi-supervised")
+        return save_figure(canvas, folder / "semi-supervised")
 
 
 def latent_figure(data: list[str], folder: Path) -> list[Path]:
@@ -269,14 +270,4 @@ def latent_figure(data: list[str], folder: Path) -> list[Path]:
             axes.set_title(f"{TITLES.get(name, name)}: {len(labelled)} labels, {model.n_relevant_} relevant inputs")
             axes.legend(title="class", markerscale=2)
         canvas.tight_layout()
-        return _save(canvas, folder / "semi-supervised-latent")
-
-
-def _save(canvas: Any, stem: Path) -> list[Path]:
-    import matplotlib.pyplot as plt
-
-    paths = [stem.with_suffix(suffix) for suffix in (".png", ".svg")]
-    for path in paths:
-        canvas.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    plt.close(canvas)
-    return paths
+        return save_figure(canvas, folder / "semi-supervised-latent")
