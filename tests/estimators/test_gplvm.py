@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -133,6 +134,13 @@ def test_columns_in_different_units_are_scaled(surface):
     units = 10.0 ** np.arange(-6, 6)
     first, second = (BayesianGPLVM(**FEW, scaling=s).fit(r) for s, r in (("columns", rows), ("auto", rows * units)))
     np.testing.assert_allclose(first.embedding_, second.embedding_, atol=1e-6)
+
+
+def test_a_fit_that_finds_nothing_says_so():
+    """Independent noise in forty columns: everything is explained as noise."""
+    rows = np.random.default_rng(0).normal(size=(60, 40))
+    with pytest.warns(ConvergenceWarning, match="explained as noise"):
+        BayesianGPLVM(1, n_inducing=5, random_state=0).fit(rows)
 
 
 def test_samples_look_like_the_data(surface):

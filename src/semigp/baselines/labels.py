@@ -40,14 +40,28 @@ def _knows_probabilities(model: Any) -> bool:
     return hasattr(model.classifier, "predict_proba")
 
 
-def _class_scores(classifier: Any, X: np.ndarray, n_classes: int) -> np.ndarray:
-    """Probabilities where a classifier has them, else 1 for the class it chooses."""
-    if hasattr(classifier, "predict_proba"):
-        return classifier.predict_proba(X)
-    return np.eye(n_classes)[classifier.predict(X)]
+class _WithClassifier(_FromLabelledRows):
+    """Rows, as they are or made into something else, go into a classifier of scikit-learn's."""
+
+    @available_if(_knows_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class."""
+        return self._scores(X)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Probabilities where the classifier has them, else 1 for the class it chooses."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        inputs = self._inputs(X)
+        if hasattr(self.classifier_, "predict_proba"):
+            return self.classifier_.predict_proba(inputs)
+        return np.eye(len(self.classes_))[self.classifier_.predict(inputs)]
+
+    def _inputs(self, X: np.ndarray) -> np.ndarray:
+        return X
 
 
-class LabelledRows(_FromLabelledRows):
+class LabelledRows(_WithClassifier):
     """Any classifier, on the labelled rows alone.
 
     Parameters
@@ -63,16 +77,6 @@ class LabelledRows(_FromLabelledRows):
         X, rows, numbers = self._labelled(X, y)
         self.classifier_ = clone(self.classifier).fit(X[rows], numbers)
         return self
-
-    @available_if(_knows_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class."""
-        return self._scores(X)
-
-    def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return _class_scores(self.classifier_, X, len(self.classes_))
 
 
 class OneHotGP(_FromLabelledRows):
@@ -99,7 +103,7 @@ class OneHotGP(_FromLabelledRows):
         return softmax(self._sharpness * self._gp.predict([Part(squares / self._median, True)]), axis=1)
 
 
-class Embedded(_FromLabelledRows):
+class Embedded(_WithClassifier):
     """A classifier on an embedding of the rows: of all of them, or of the labelled ones only.
 
     Parameters
@@ -141,12 +145,5 @@ class Embedded(_FromLabelledRows):
         self.classifier_ = clone(self.classifier).fit(inputs, numbers)
         return self
 
-    @available_if(_knows_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class at the rows' mean embedding."""
-        return self._scores(X)
-
-    def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return _class_scores(self.classifier_, self.embedding_.transform(X), len(self.classes_))
+    def _inputs(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.embedding_.transform(X))
