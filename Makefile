@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-sktime test-slow lint format bench clean
+.PHONY: demo test test-core test-others test-sktime test-slow lint format bench clean
 
 demo: $(INSTALLED)  ## Fit a small data set with holes and show what was recovered
 	$(BIN)/python -m semigp.demo
@@ -12,10 +12,15 @@ demo: $(INSTALLED)  ## Fit a small data set with holes and show what was recover
 # In three processes: one that had compiled all the programs of all tests was aborted inside XLA.
 REST := --ignore=tests/core --ignore=tests/estimators --ignore=tests/adapters
 
-test: $(INSTALLED)  ## All tests but the slow ones
+test: $(INSTALLED)  ## All tests but the slow ones, the engine's beside the others
+	$(MAKE) -j2 test-core test-others
+
+test-core: $(INSTALLED)
+	$(BIN)/python -m pytest -m "not slow" tests/core
+
+test-others: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" tests/estimators
 	$(BIN)/python -m pytest -m "not slow" $(REST)
-	$(BIN)/python -m pytest -m "not slow" tests/core
 
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
