@@ -116,7 +116,6 @@ def test_labels_are_nested_and_every_class_is_among_them():
     assert set(classes[order[:3]]) == {0, 1, 2}
 
 
-@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")  # LabelSpreading, on rows far from all others
 def test_semi_supervised_cell(tmp_path):
     """Wine, nine labels to forty: every method is there; ours has at most 7 errors of 68 with forty labels."""
     rows = semi_supervised.run_cell("wine", 7)

@@ -151,6 +151,9 @@ def run_cell(name: str, seed: int) -> list[Row]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.filterwarnings("ignore", "y contains no unlabeled samples")
+                warnings.filterwarnings(
+                    "ignore", "invalid value encountered in divide"
+                )  # LabelSpreading, see `_scores`
                 model = build(count)
                 model = model if method == OURS else model.fit(X, y)
                 row: Row = {"data": name, "labels": count, "seed": seed, "method": method}
