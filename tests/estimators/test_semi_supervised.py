@@ -186,6 +186,7 @@ def test_repeated_rows_and_far_rows_have_probabilities():
     assert model.score(X, classes) > 0.95
     far = model.predict_proba(np.vstack([X, np.full((1, 3), 1e4)]))
     np.testing.assert_allclose(far.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(far[:-1], model.predict_proba(X))  # whatever else is asked about
 
 
 def test_lists_of_labels(clusters):

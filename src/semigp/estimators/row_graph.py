@@ -28,8 +28,10 @@ class RowGraph:
         count = min(_NEIGHBOURS, len(rows) - 1)
         self._search = NearestNeighbors(n_neighbors=count).fit(rows)
         distances, neighbours = self._search.kneighbors()
-        self._unit = _unit(distances)
-        edges = np.exp(np.maximum(_log_edges(distances, neighbours, self._unit), _FAINTEST))
+        # Not quite nothing where many rows are equal.
+        self._least = 1e-6 * max(float(distances.max()), 1e-300)
+        self._unit = self._units(distances)
+        edges = np.exp(np.maximum(self._log_edges(distances, neighbours), _FAINTEST))
         self._features = _features(edges, neighbours)
 
     def covariance(self, labelled: np.ndarray) -> np.ndarray:
@@ -39,19 +41,16 @@ class RowGraph:
     def extend(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """What is given for all rows (n, l), at new rows."""
         distances, neighbours = self._search.kneighbors(rows)
-        weights = softmax(_log_edges(distances, neighbours, self._unit), axis=1)  # far rows still have a nearest one
+        weights = softmax(self._log_edges(distances, neighbours), axis=1)  # far rows still have a nearest one
         return np.einsum("nk,nkl->nl", weights, values[neighbours])
 
+    def _units(self, distances: np.ndarray) -> np.ndarray:
+        """How far apart rows are just there."""
+        return np.maximum(distances[:, min(_UNIT, distances.shape[1]) - 1], self._least)
 
-def _unit(distances: np.ndarray) -> np.ndarray:
-    """How far apart rows are just there; not quite nothing where many are equal."""
-    unit = distances[:, min(_UNIT, distances.shape[1]) - 1]
-    return np.maximum(unit, 1e-6 * max(float(distances.max()), 1e-300))
-
-
-def _log_edges(distances: np.ndarray, neighbours: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Log weights of the edges from rows to their neighbours among the rows that `unit` is of."""
-    return -_SHARPNESS * distances**2 / (_unit(distances)[:, None] * unit[neighbours])
+    def _log_edges(self, distances: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
+        """Log weights of the edges from any rows to their neighbours among the given ones."""
+        return -_SHARPNESS * distances**2 / (self._units(distances)[:, None] * self._unit[neighbours])
 
 
 def _features(edges: np.ndarray, neighbours: np.ndarray) -> np.ndarray:

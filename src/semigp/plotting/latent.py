@@ -37,10 +37,10 @@ def draw_latent(
         places = np.column_stack([drawn["x"], drawn["y"]])[rows]
         ellipses = EllipseCollection(
             2 * drawn["x_std"][rows], 2 * drawn["y_std"][rows], np.zeros(rows.sum()), units="xy", offsets=places,
-            transOffset=axes.transData, facecolors=colour, alpha=0.06, lw=0,
+            transOffset=axes.transData, facecolors=colour, alpha=0.06, lw=0, rasterized=True,
         )  # fmt: skip
         axes.add_collection(ellipses)
-        axes.scatter(*places.T, s=9, c=colour, marker=marker, lw=0, alpha=0.8, label=str(name))
+        axes.scatter(*places.T, s=9, c=colour, marker=marker, lw=0, alpha=0.8, label=str(name), rasterized=True)
         axes.scatter(
             drawn["x"][rows & rim], drawn["y"][rows & rim], s=40, c=colour, marker=marker, edgecolors="black", lw=1.2,
             zorder=4,
