@@ -24,6 +24,7 @@ from ..core.optimise import FitReport
 from ..core.rolling import LEAST_NOISE, propagate, sample_paths
 from ..series import Forecast, Timeline, fill_gaps, read_series
 from .gaps import Gaps, infer_gaps
+from .saving import Saved
 
 # Windows that hyperparameters are fitted to, and that a forecast is conditioned on, at most.
 _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
@@ -34,25 +35,28 @@ _CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
     """To standard units and back."""
 
     mean: np.ndarray
     std: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray) -> _Scale:
+    def of(cls, values: np.ndarray) -> Scale:
+        """Of columns with NaN; 1 for those that are constant."""
         std = np.nanstd(values, axis=0)
         return cls(np.nanmean(values, axis=0), np.where(std > 0, std, 1.0))
 
     def standard(self, values: np.ndarray) -> np.ndarray:
+        """Mean 0, standard deviation 1."""
         return (values - self.mean) / self.std
 
     def natural(self, values: np.ndarray) -> np.ndarray:
+        """As they were."""
         return values * self.std + self.mean
 
 
-class GPForecaster(BaseEstimator):
+class GPForecaster(Saved, BaseEstimator):
     """Auto-regression by Gaussian processes: the next value as a function of the last `window`.
 
     The kernel is RBF + linear, each lag with its own lengthscale and slope, under priors wide enough for lags to drop
@@ -124,7 +128,7 @@ class GPForecaster(BaseEstimator):
         covariates = self._check_covariates(covariates, len(values))
         self._check_length(values)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._scale, self._covariate_scale = _Scale.of(values), _Scale.of(covariates)
+        self._scale, self._covariate_scale = Scale.of(values), Scale.of(covariates)
         with computing():
             self._learn(values, covariates, timeline)
         if self.fit_report_.status in ("iteration limit", "failed"):

@@ -28,6 +28,7 @@ from ..core.rows import infer_rows
 from .back_constraints import Features
 from .mixture import TOLERANCE, Component, Recipe, Table, predict, start_component
 from .row_beliefs import RowBeliefs, mixture_moments
+from .saving import Saved
 
 # A fifth of q(x)'s usual starting variance: the components of Y are a good first guess.
 _VARIANCE_START = 0.2
@@ -63,7 +64,7 @@ def check_columns(Y: np.ndarray, names: Any = None) -> None:
         raise ValueError(f"Column {column} has no value: there is nothing to learn from.")
 
 
-class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Rows as noisy functions of a few latent inputs, each of which is a belief.
 
     The latent inputs start at the principal components; noise and signal are held for the first iterations, so that

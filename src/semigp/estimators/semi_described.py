@@ -25,9 +25,10 @@ from .forms import fit_gaussian, fit_mixture, fit_published
 from .frames import FrameKind, as_frame
 from .inputs import CorrelatedInputs, StandardInputs
 from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
+from .saving import Saved
 
 
-class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression for inputs with holes and error bars.
 
     NaN in X is integrated over, not filled in, in training and in prediction. What is believed of the missing inputs,

@@ -26,6 +26,7 @@ from .gplvm import BayesianGPLVM, check_columns
 from .label_mixture import LabelMixture, Landscape, Places
 from .labels import LabelColumn, Labels, is_known, read_labels, without_object_type
 from .row_beliefs import RowBeliefs
+from .saving import Saved
 
 # Latent inputs by default, if there are as many columns: those that are not needed are switched off.
 _COMPONENTS = 10
@@ -35,7 +36,9 @@ def _knows_probabilities(estimator: SemiSupervisedGPClassifier) -> bool:
     return isinstance(estimator.classifier, str) or hasattr(estimator.classifier, "predict_proba")
 
 
-class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class SemiSupervisedGPClassifier(
+    Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
     """Many rows, few labels: a Bayesian GP-LVM of all rows, and a classifier in its latent space.
 
     Section 3.3 of the paper: rows are embedded whether they have labels or not; each labelled row stands for draws
