@@ -20,7 +20,7 @@ from ..core import checks
 from ..core.exact import NOISE_FLOOR, ExactModel, ExactPosterior, Rows, condition, fit_exact
 from ..core.kernels import RBF, Linear
 from ..core.model import LogNormal
-from ..core.optimise import FitReport
+from ..core.optimise import Callback, FitReport, labelled
 from ..core.rolling import LEAST_NOISE, propagate, sample_paths
 from ..series import Forecast, Timeline, fill_gaps, read_series
 from .gaps import Gaps, infer_gaps
@@ -74,6 +74,8 @@ class GPForecaster(Saved, BaseEstimator):
         Draws of the gaps, where there are some.
     max_iter : int
         Of the optimiser.
+    callback : callable, optional
+        Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
     random_state : int, RandomState or None
 
     Attributes
@@ -100,15 +102,23 @@ class GPForecaster(Saved, BaseEstimator):
         "window": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "callback": [callable, None],
         "random_state": ["random_state"],
     }
 
     def __init__(
-        self, window: int | str = 18, *, n_draws: int = 10, max_iter: int = 1000, random_state: Any = None
+        self,
+        window: int | str = 18,
+        *,
+        n_draws: int = 10,
+        max_iter: int = 1000,
+        callback: Callback | None = None,
+        random_state: Any = None,
     ) -> None:
         self.window = window
         self.n_draws = n_draws
         self.max_iter = max_iter
+        self.callback = callback
         self.random_state = random_state
 
     # ---- fitting
@@ -195,6 +205,7 @@ class GPForecaster(Saved, BaseEstimator):
         self, filled: np.ndarray, extra: np.ndarray, window: int | None = None
     ) -> tuple[list[ExactModel], list[FitReport]]:
         inputs, targets = _windows(filled, extra, window or self.window_)
+        phase = "fit" if window is None else "trial"
         usable = np.flatnonzero(~np.isnan(inputs).any(axis=1) & ~np.isnan(targets).any(axis=1))
         some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
         q = inputs.shape[1]
@@ -202,7 +213,8 @@ class GPForecaster(Saved, BaseEstimator):
         fits = []
         for column in range(targets.shape[1]):
             rows = Rows.of(inputs[some], targets[some, column])
-            fits.append(fit_exact(start, rows, _hyperpriors(q), self.max_iter))
+            told = labelled(self.callback, phase=phase, part=column + 1, parts=targets.shape[1])
+            fits.append(fit_exact(start, rows, _hyperpriors(q), self.max_iter, callback=told))
         return [model for model, _ in fits], [report for _, report in fits]
 
     def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -22,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..compilation import computing
 from ..core import InputBelief, checks
 from ..core.model import posterior
-from ..core.optimise import Progress, fit
+from ..core.optimise import Callback, fit
 from ..core.recognition import Weights, fit_back_constrained
 from ..core.rows import infer_rows
 from .back_constraints import Features
@@ -125,7 +124,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         scaling: str = "auto",
         output_noise: str = "shared",
         max_iter: int = 300,
-        callback: Callable[[Progress], bool | None] | None = None,
+        callback: Callback | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components

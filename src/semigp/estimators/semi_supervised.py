@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -21,7 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from ..core.optimise import Progress
+from ..core.optimise import Callback
 from .gplvm import BayesianGPLVM, check_columns
 from .label_mixture import LabelMixture, Landscape, Places
 from .labels import LabelColumn, Labels, is_known, read_labels, without_object_type
@@ -101,7 +100,7 @@ class SemiSupervisedGPClassifier(
         back_constrained: bool = False,
         scaling: str = "auto",
         max_iter: int = 300,
-        callback: Callable[[Progress], bool | None] | None = None,
+        callback: Callback | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
