@@ -24,11 +24,12 @@ def draw_bound(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
     iteration = np.arange(1, len(trace) + 1)
     with canvas(axes) as axes:
         axes.plot(iteration, trace, color=COLOURS[0], lw=1.4)
-        for (name, *_), end in zip(stages, np.cumsum(counts), strict=True):
+        for (name, _, count), end in zip(stages, np.cumsum(counts), strict=True):
             axes.axvline(end, color="0.4", lw=1, ls=":")
-            axes.annotate(
-                name, (end, 0.03), (-2, 0), xycoords=("data", "axes fraction"), textcoords="offset points", rotation=90,
-                ha="right", va="bottom", fontsize="small", color="0.3",
+            # Above the stage's middle, slanted: stages may be much shorter than their names.
+            axes.text(
+                end - count / 2, 1.01, name, transform=axes.get_xaxis_transform(), rotation=20, ha="left", va="bottom",
+                rotation_mode="anchor", fontsize="small", color="0.3",
             )  # fmt: skip
         low, high = np.nanquantile(trace[np.isfinite(trace)], [0.05, 1.0])
         margin = 0.05 * (high - low) or 1.0

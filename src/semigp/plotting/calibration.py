@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from .. import scores
-from .style import COLOURS, canvas
+from .style import ABOVE, COLOURS, canvas
 
 _LEVELS = np.append(np.arange(1, 20) / 20, 0.99)
 
@@ -30,11 +30,11 @@ def draw_calibration(truth: Any, mean: Any, std: Any, axes: Any = None) -> dict[
     low, high = binom.ppf([[0.025], [0.975]], len(distance), _LEVELS) / len(distance)
     with canvas(axes, (4.2, 4.0)) as axes:
         region = [np.concatenate([[0.0], edge, [1.0]]) for edge in (_LEVELS, low, high)]
-        axes.fill_between(*region, color="0.85", lw=0, label=f"95 % of chance, n = {len(distance)}")
+        axes.plot(_LEVELS, share, "o-", color=COLOURS[0], ms=3.5, lw=1.4, label="observed", zorder=3)
+        axes.fill_between(*region, color="0.85", lw=0, label=f"95 % by chance, n = {len(distance)}")
         _draw_diagonal(axes)
-        axes.plot(_LEVELS, share, "o-", color=COLOURS[0], ms=3.5, lw=1.4, label="observed")
         axes.set(xlabel="level of the interval", ylabel="share of truths inside")
-        axes.legend(loc="upper left")
+        axes.legend(ncols=2, **ABOVE)
     return {"level": _LEVELS.copy(), "share": share}
 
 

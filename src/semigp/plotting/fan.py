@@ -29,7 +29,7 @@ def draw_fan(
             _draw_panel(panel, table, count)
             if forecast.paths is not None:
                 for path in forecast.paths[:n_paths].reshape(-1, len(forecast), len(names))[:, :, column]:
-                    panel.plot(table["time"][count:], path, color=COLOURS[0], lw=0.5, alpha=0.7)
+                    panel.plot(table["time"][count:], path, color=COLOURS[0], lw=0.5, alpha=0.7, zorder=1.9)
             panel.set_ylabel(names[column])
         panels[0].legend(ncols=6, **ABOVE)
     return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}

@@ -12,7 +12,7 @@ from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns
 
 # Light, middle and dark, so that they differ in print as well.
 _STATES = {"observed": "#DCE6EE", "uncertain": "#E69F00", "missing": "#23395B"}
-_MOST_SHARES, _MOST_BARS = 20, 30
+_MOST_SHARES, _MOST_BARS, _MOST_LINES = 20, 30, 300
 _Z95 = 1.959963984540054
 
 
@@ -27,12 +27,11 @@ def draw_missingness(X: Any, axes: Any = None, X_std: Any = None) -> dict[str, n
     if error.shape != missing.shape:
         raise ValueError(f"X_std has shape {error.shape} but X has shape {missing.shape}; use 0 where X is exact.")
     state, names = np.where(missing, 2, (error > 0).astype(int)), column_names(X, missing.shape[1])
-    with canvas(axes) as axes:
+    with canvas(axes, (min(10.0, 4.5 + 0.3 * len(names)), 4.0)) as axes:
         _draw_states(axes, state)
         name_columns(axes, names)
         if len(names) <= _MOST_SHARES:
-            for column, share in enumerate(missing.mean(axis=0)):
-                axes.text(column, -0.5, f"{100 * share:.0f} %", ha="center", va="bottom", fontsize="small")
+            _write_shares(axes, missing.mean(axis=0))
         axes.set(xlabel="column", ylabel="row")
     rows, columns = np.indices(state.shape)
     return {"row": rows.ravel(), "column": names[columns.ravel()], "state": np.array(list(_STATES))[state.ravel()]}
@@ -42,13 +41,24 @@ def _draw_states(axes: Any, state: np.ndarray) -> None:
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
-    # As colours rather than numbers: where rows are thinner than pixels, they mix.
-    axes.imshow(np.array([to_rgb(colour) for colour in _STATES.values()])[state], aspect="auto")
+    colours = np.array([to_rgb(colour) for colour in _STATES.values()])
+    # Rows thinner than pixels would be lost: neighbours mix their colours.
+    groups = np.array_split(state, min(len(state), _MOST_LINES))
+    image = np.stack([colours[group].mean(axis=0) for group in groups])
+    extent = (-0.5, state.shape[1] - 0.5, len(state) - 0.5, -0.5)
+    axes.imshow(image, aspect="auto", interpolation="nearest", extent=extent)
     axes.grid(visible=False)
     shares = np.bincount(state.ravel(), minlength=3) / state.size
     labels = [f"{name} ({100 * share:.0f} %)" for name, share in zip(_STATES, shares, strict=True)]
     present = [(c, label) for c, label, share in zip(_STATES.values(), labels, shares, strict=True) if share]
     axes.legend(handles=[Patch(color=colour, label=label) for colour, label in present], **BESIDE)
+
+
+def _write_shares(axes: Any, shares: np.ndarray) -> None:
+    where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "bottom", "fontsize": "small"}
+    for column, share in enumerate(shares):
+        axes.annotate(f"{100 * share:.0f}", (column, 1), (0, 2), ha="center", **where)
+    axes.annotate("% missing", (-0.5, 1), (-4, 2), ha="right", **where)
 
 
 def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, np.ndarray]:
@@ -129,7 +139,7 @@ def draw_relevance(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
         axes.barh(names[shown], relevance[shown], color=COLOURS[0], height=0.7)
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
-        axes.set(xlabel="relevance (the largest = 1)", xlim=(0, None), ylim=(min(count, _MOST_BARS) - 0.4, -0.6))
+        axes.set(xlabel="relevance", xlim=(0, None), ylim=(min(count, _MOST_BARS) - 0.4, -0.6))
         if count > _MOST_BARS:
             axes.set_title(f"the first {_MOST_BARS} of {count}", fontsize="medium")
     return {"input": names[shown], "relevance": relevance[shown]}

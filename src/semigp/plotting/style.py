@@ -18,11 +18,13 @@ STYLE: dict[str, Any] = {
     "font.size": 9,
     "legend.frameon": False,
     "figure.dpi": 120,
+    "figure.constrained_layout.h_pad": 0.08,
+    "figure.constrained_layout.w_pad": 0.08,
     "svg.hashsalt": "semigp",
 }
 BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # a legend that covers no data
 ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-_MOST_NAMES, _MOST_LETTERS = 40, 40  # that fit below the axes; that fit there side by side
+_MOST_NAMES, _MOST_LETTERS, _LONGEST = 25, 40, 18  # below the axes: in all; of all, side by side; of one
 
 
 @contextmanager
@@ -43,8 +45,8 @@ def look(number: int) -> dict[str, str]:
 
 
 def name_columns(axes: Any, names: Sequence[Any]) -> None:
-    """Names below the columns 0, 1, …: upright if they are long, and not all if they are many."""
+    """Names below the columns 0, 1, …: shortened and upright if they are long, and not all if they are many."""
     every = -(-len(names) // _MOST_NAMES)
-    shown = [str(name) for name in names[::every]]
+    shown = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(str, names[::every])]
     is_long = sum(len(name) + 1 for name in shown) > _MOST_LETTERS
     axes.set_xticks(range(0, len(names), every), shown, rotation=90 if is_long else 0)
