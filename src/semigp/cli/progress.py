@@ -40,10 +40,11 @@ class Outlook:
         half = len(gains) // 2
         early, late = max(np.mean(gains[:half]), 1e-300), max(np.mean(gains[half:]), 1e-300)
         shrinking = (late / early) ** (1 / half)
+        now = late * shrinking ** (half / 2)
         enough = _TOLERANCE * max(abs(progress.bound), 1.0)
-        if late <= enough:
+        if now <= enough:
             return min(1, most)
-        return most if shrinking >= 0.999 else min(most, int(np.log(enough / late) / np.log(shrinking)) + 1)
+        return most if shrinking >= 0.999 else min(most, int(np.log(enough / now) / np.log(shrinking)) + 1)
 
 
 class FitBar:

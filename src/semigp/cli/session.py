@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import warnings
 from contextlib import contextmanager
@@ -11,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import typer
 from rich.console import Console
 
 from .. import load
@@ -99,7 +99,7 @@ class Session:
             self.tell(seconds=round(time.perf_counter() - self._started, 2))
             print(json.dumps(self.summary, default=_plain, allow_nan=False))
         if self.summary.get("interrupted"):
-            raise typer.Exit(INTERRUPTED)
+            sys.exit(INTERRUPTED)
 
 
 def _plain(value: Any) -> Any:

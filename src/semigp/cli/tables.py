@@ -114,6 +114,8 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
                     if len(fields) != len(header):
                         where = f"{path}, row {len(rows)} (line {lines.line_num})"
                         raise Problem(f"{where}: {len(fields)} fields, where the header has {len(header)}.")
+                    if "\0" in "".join(fields):
+                        raise Problem(f"{path}, row {len(rows)}: a zero byte. Is this a text file?")
         except UnicodeDecodeError as error:
             line = 1 + path.read_bytes()[: error.start].count(b"\n")
             raise Problem(f"{path}, near line {line}: not UTF-8 text. Save the file as UTF-8.") from error

@@ -185,7 +185,9 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             self._inputs = CorrelatedInputs(table, self._seed, self.n_draws)
             self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
             if self.contest_ is not None and self.contest_.is_interrupted:
-                recipe = replace(recipe, callback=lambda progress: True)  # who stops the contest means the fit
+                # Who stops the contest means the fit: one draw, one iteration.
+                recipe = replace(recipe, callback=lambda progress: True)
+                self._inputs = CorrelatedInputs(table, self._seed, 1, self._inputs.linear_shares)
             fit_form = fit_mixture if self.posterior_ == "mixture" else fit_gaussian
             self._components, reports = fit_form(recipe, table, self._inputs)
         self.fit_report_ = _joint_report(reports)

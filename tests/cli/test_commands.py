@@ -1,0 +1,163 @@
+"""Commands do what their help says. The oracle is the estimator itself on the same numbers, or what was hidden."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+import semigp
+from semigp.cli.app import app
+from semigp.demo.examples import Labels, Series, Table
+
+COMMANDS = sorted(typer.main.get_command(app).commands)
+SLOW = {"reproduce", "bench"}
+
+
+def _example(command):
+    text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
+    (example,) = re.findall(r"Example: (semigp .*?)\s*(?:│|\n)", text)
+    return example
+
+
+def test_the_commands():
+    assert COMMANDS == ["bench", "classify", "demo", "forecast", "impute", "info", "regress", "reproduce"]
+
+
+@pytest.mark.parametrize(
+    "command", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in COMMANDS]
+)
+def test_example_in_help_runs_as_written(command, shell):
+    shell(_example(command))
+
+
+def test_regress(shell):
+    """Predictions are those of the estimator (to the six digits that are written), also from a saved model."""
+    line = "regress train.csv --target y --predict test.csv --inducing 30"
+    told = shell.json(f"{line} -o predicted.parquet --save model.semigp --plot figure.svg")
+    table = pl.read_parquet("predicted.parquet")
+    assert table.columns == ["a", "a_std", "b", "c", "y", "y_predicted", "y_predicted_std"]
+    model = semigp.load("model.semigp")
+    std = np.zeros((len(table), 3))
+    std[:, 0] = np.where(table["a"].is_null(), 0.0, table["a_std"])
+    mean = model.predict(table.select("a", "b", "c").fill_null(np.nan), X_std=std)
+    np.testing.assert_allclose(table["y_predicted"], mean, rtol=1e-5)
+    rmse = np.sqrt(np.mean((table["y"].to_numpy() - mean) ** 2))
+    assert told["scores"]["RMSE"] == pytest.approx(rmse, rel=1e-4)
+    assert set(told["relevance"]) == {"a", "b", "c"}
+    assert told["status"] == "converged"
+    assert told["files"] == {"table": "predicted.parquet", "model": "model.semigp", "figure": "figure.svg"}
+    again = shell("regress --model model.semigp --predict test.csv --quiet").stdout
+    np.testing.assert_allclose(pl.read_csv(again.encode())["y_predicted"], table["y_predicted"], rtol=1e-5)
+
+
+def test_error_bars_from_an_option_are_those_of_a_column(shell):
+    table = pl.read_csv("train.csv").with_columns(a_std=pl.lit(0.1))
+    table.write_csv("column.csv")
+    table.drop("a_std").write_csv("option.csv")
+    table.rename({"a_std": "spread"}).write_csv("named.csv")
+    line = "regress {} --target y --inducing 15 --ignore b --ignore c"
+    bounds = [
+        shell.json(line.format("column.csv"))["bound"],
+        shell.json(line.format("option.csv --error a=0.1"))["bound"],
+        shell.json(line.format("named.csv --error a=spread"))["bound"],
+    ]
+    assert bounds[0] == bounds[1] == bounds[2]
+
+
+def test_impute(shell):
+    """Known entries stay as they were written, holes get what was there: RMSE under 0.3 standard deviations."""
+    shell("impute data.csv -o filled.csv --save model.semigp --quiet")
+    before, after = pl.read_csv("data.csv"), pl.read_csv("filled.csv")
+    truth, names = Table().truth(), Table.names
+    assert after["part"].to_list() == before["part"].to_list()
+    for k, name in enumerate(names):
+        holes = before[name].is_null().to_numpy()
+        np.testing.assert_array_equal(after[name].to_numpy()[~holes], before[name].to_numpy()[~holes])
+        np.testing.assert_array_equal(after[f"{name}_std"].to_numpy() > 0, holes)
+        error = (after[name].to_numpy() - truth[:, k])[holes] / truth[:, k].std()
+        assert np.sqrt(np.mean(error**2)) < 0.3
+    again = shell("impute data.csv --model model.semigp --quiet").stdout  # as new rows
+    assert pl.read_csv(again.encode()).null_count().sum_horizontal().item() == 0
+
+
+def test_error_bars_of_a_table_stay_where_values_were_known(shell):
+    pl.DataFrame({"x": [1.0, None, 3.0, 4.0], "x_std": [0.1, None, 0.3, 0.4], "z": [1.0, 2.0, 3.0, 4.0]}).write_csv(
+        "t.csv"
+    )
+    table = pl.read_csv(shell("impute t.csv --quiet").stdout.encode())
+    assert table.columns == ["x", "x_std", "z"]
+    np.testing.assert_array_equal(table["x_std"].to_numpy()[[0, 2, 3]], [0.1, 0.3, 0.4])
+    assert table["x_std"][1] > 0
+
+
+def test_forecast(shell):
+    """Days go on from the last; MAE over 100 steps is a third of climatology's (2.0)."""
+    shell("forecast series.csv --steps 100 --window 18 -o forecast.csv --save model.semigp --quiet")
+    table = pl.read_csv("forecast.csv", try_parse_dates=True)
+    assert table.columns == ["date", "mean", "std", "q0.025", "q0.25", "q0.5", "q0.75", "q0.975"]
+    assert str(table["date"][0]) == "2025-07-20"
+    assert np.mean(np.abs(table["mean"].to_numpy() - Series().future())) < 0.7
+    again = pl.read_csv(shell("forecast --model model.semigp --steps 100 --quiet").stdout.encode())
+    np.testing.assert_array_equal(again["mean"], table["mean"])
+
+
+def test_times_that_lack_are_gaps_and_numbers_can_be_times(shell):
+    values = np.sin(np.arange(60) / 3)
+    table = pl.DataFrame({"year": np.arange(1900, 1960), "value": values})
+    table.filter(~pl.col("year").is_between(1930, 1932)).reverse().write_csv("s.csv")
+    result = shell("forecast s.csv --time year --window 4 --steps 3")
+    assert "3 times lack" in result.stderr
+    found = pl.read_csv(result.stdout.encode())
+    assert found["year"].to_list() == [1960, 1961, 1962]
+    np.testing.assert_allclose(found["mean"], np.sin(np.arange(60, 63) / 3), atol=0.1)
+
+
+def test_forecast_with_covariates(shell):
+    random = np.random.default_rng(0)
+    push, values = random.normal(size=83), np.zeros(84)
+    for t in range(83):
+        values[t + 1] = 0.5 * values[t] + push[t]
+    table = pl.DataFrame({"value": values[1:], "push": push})
+    table[:80].write_csv("past.csv")
+    table[80:].drop("value").write_csv("future.csv")
+    out = shell("forecast past.csv --covariate push --future future.csv --steps 3 --window 2 --quiet").stdout
+    np.testing.assert_allclose(pl.read_csv(out.encode())["mean"], values[81:], atol=0.1)
+
+
+def test_classify(shell):
+    """Fewer than 15 % wrong of rows without a label, labels kept; new rows are scored."""
+    shell("classify labels.csv --label class --save model.semigp -o out.csv --quiet")
+    table, truth = pl.read_csv("out.csv"), Labels().classes()
+    assert table["class_predicted"][:12].to_list() == truth[:12].tolist()
+    assert np.mean(table["class_predicted"].to_numpy() != truth) < 0.15
+    columns = [f"class={name}" for name in Labels.names]
+    np.testing.assert_allclose(table.select(columns).sum_horizontal(), 1.0, atol=1e-5)
+    pl.read_csv("labels.csv").with_columns(pl.Series("class", truth)).write_csv("new.csv")
+    told = shell.json("classify --model model.semigp --predict new.csv -o again.csv")
+    assert told["accuracy"] > 0.85
+
+
+def test_numbers_as_classes(shell):
+    table = pl.read_csv("labels.csv").with_columns(
+        pl.col("class").replace_strict({n: i for i, n in enumerate(Labels.names)})
+    )
+    table.write_csv("n.csv")
+    found = pl.read_csv(shell("classify n.csv --label class --components 2 --quiet").stdout.encode())
+    assert set(found["class_predicted"]) == {0, 1, 2}
+
+
+def test_info(shell):
+    assert "column b" in shell("info train.csv").stdout
+    assert shell.json("info")["semigp"] == semigp.__version__
+    assert "jax" in shell("info").stdout
+    shell("impute data.csv -o f.csv --save m.semigp --quiet")
+    assert "GPImputer" in shell("info m.semigp").stdout
+
+
+def test_quiet_says_nothing_and_numbers_go_to_the_standard_output(shell):
+    result = shell("impute data.csv --quiet")
+    assert result.stderr == ""
+    assert result.stdout.startswith("part,length,length_std,")
