@@ -1,4 +1,7 @@
-"""Which form of q(X) suits a data set: both are fitted without some outputs of complete rows, and asked for these."""
+"""Which form of q(X) suits a data set: both are fitted without some outputs, and asked for these.
+
+Outputs are held back of rows without holes, a third of these at a time, until the case is clear.
+"""
 
 from __future__ import annotations
 
@@ -11,65 +14,87 @@ from ..core import InputBelief
 from ..core.optimise import labelled
 from .forms import fit_gaussian, fit_mixture
 from .inputs import CorrelatedInputs
-from .mixture import Component, Recipe, pooled, predict
+from .mixture import Component, Recipe, Table, pooled, predict
 
 _MAX_ROWS = 400
-_MIN_HELD_BACK, _SHARE_HELD_BACK = 5, 1 / 3
+_FOLDS, _MIN_HELD_BACK = 3, 5
 _DRAWS, _ITERATIONS = 3, 60
+# A row counts for so many nats at most: one that the Gaussian is far too sure of would drown all others.
+_MOST_PER_ROW = 1.0
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Negative log density per held-back value of a mixture over draws and of a Gaussian q(x)."""
+    """How a mixture over draws and a Gaussian q(x) did on held-back outputs."""
 
-    mixture: float
+    mixture: float  # negative log density per value, mean over rows
     gaussian: float
-    error: float  # standard error of the difference, over rows
+    lead: float  # of the Gaussian, mean over rows, of which none counts for more than a nat
+    error: float  # standard error of the lead
     n_rows: int
     is_interrupted: bool = False
 
+    @classmethod
+    def between(cls, mixture: np.ndarray, gaussian: np.ndarray, is_interrupted: bool = False) -> Contest:
+        """From the negative log densities of every row."""
+        leads = np.clip(mixture - gaussian, -_MOST_PER_ROW, _MOST_PER_ROW)
+        error = np.std(leads, ddof=1) / np.sqrt(len(leads))
+        means = (float(part.mean()) for part in (mixture, gaussian, leads))
+        return cls(*means, float(error), len(leads), is_interrupted)
+
     @property
     def winner(self) -> str:
-        """The Gaussian, if it is lower by more than two standard errors."""
-        return "gaussian" if self.gaussian + 2.0 * self.error < self.mixture else "mixture"
+        """The Gaussian, if it leads by more than two standard errors."""
+        return "gaussian" if self.lead > 2.0 * self.error else "mixture"
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether more rows would hardly change the winner."""
+        return self.lead > 4.0 * self.error or self.lead < -2.0 * self.error
 
 
 def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
-    """Let the two forms predict held-back outputs of complete rows; None where there are too few of those."""
-    table, seed = inputs.table, inputs.seed
-    random = np.random.default_rng(seed)
+    """Let the two forms predict held-back outputs of rows without holes; None where there are too few of those."""
+    table, random = inputs.table, np.random.default_rng(inputs.seed)
     if len(table.inputs) > _MAX_ROWS:
-        table = table.take(_some_rows(table.is_complete, random))
-    complete = np.flatnonzero(table.is_complete & ~np.isnan(table.targets).all(axis=1))
-    n_held = int(_SHARE_HELD_BACK * len(complete))
-    if n_held < _MIN_HELD_BACK:
+        table = table.take(_some_rows(table.is_whole, random))
+    rows = np.flatnonzero(table.is_whole & ~np.isnan(table.targets).all(axis=1))
+    if len(rows) < _FOLDS * _MIN_HELD_BACK:
         return None
-    held = random.permutation(complete)[:n_held]
+    trial = labelled(recipe.callback, phase="trial")
+    quick = replace(recipe, max_iter=min(recipe.max_iter, _ITERATIONS), callback=trial)
+    losses = np.empty((2, 0))
+    for held in np.array_split(random.permutation(rows), _FOLDS):
+        more, is_interrupted = _hold_back(held, quick, table, inputs)
+        losses = np.column_stack([losses, more])
+        contest = Contest.between(*losses, is_interrupted)
+        if contest.is_interrupted or contest.is_clear:
+            break
+    return contest
+
+
+def _hold_back(held: np.ndarray, recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> tuple[np.ndarray, bool]:
+    """Negative log densities of the held-back rows' outputs, (2, n), and whether a fit was interrupted."""
     # The rows stay, without outputs: everything keeps its shape, and what is compiled here serves the real fit too.
     targets = table.targets.copy()
     targets[held] = np.nan
     known = replace(table, targets=targets)
-    trial = labelled(recipe.callback, phase="trial")
-    quick = replace(recipe, max_iter=min(recipe.max_iter, _ITERATIONS), callback=trial)
-    fewer = CorrelatedInputs(known, seed, _DRAWS, inputs.linear_shares)
+    fewer = CorrelatedInputs(known, inputs.seed, _DRAWS, inputs.linear_shares)
+    belief = InputBelief(table.inputs[held], table.error[held] ** 2)
 
-    def losses(components: list[Component]) -> np.ndarray:
-        """Per row."""
-        belief = InputBelief.observed(table.inputs[held])
+    def losses(components: list[Component]) -> list[float]:
         mean, variance = pooled(*zip(*(predict(component, belief) for component in components), strict=True))
         parts = zip(table.targets[held], mean, np.sqrt(variance), strict=True)
-        return np.array([scores.negative_log_density(*part) for part in parts])
+        return [scores.negative_log_density(*part) for part in parts]
 
-    fits = [form(quick, known, fewer) for form in (fit_mixture, fit_gaussian)]
-    mixture, gaussian = (losses(components) for components, _ in fits)
-    error = np.std(mixture - gaussian, ddof=1) / np.sqrt(n_held)
+    fits = [form(recipe, known, fewer) for form in (fit_mixture, fit_gaussian)]
     is_interrupted = any(report.status == "interrupted" for _, reports in fits for report in reports)
-    return Contest(float(mixture.mean()), float(gaussian.mean()), float(error), n_held, is_interrupted)
+    return np.array([losses(components) for components, _ in fits]), is_interrupted
 
 
-def _some_rows(is_complete: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A sample of the rows in which a quarter is complete, where there are that many."""
-    order = random.permutation(len(is_complete))
-    complete = order[is_complete[order]][: _MAX_ROWS // 4]
-    others = order[~np.isin(order, complete)][: _MAX_ROWS - len(complete)]
-    return np.sort(np.concatenate([complete, others]))
+def _some_rows(is_whole: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A sample of the rows in which a quarter has no holes, where there are that many."""
+    order = random.permutation(len(is_whole))
+    whole = order[is_whole[order]][: _MAX_ROWS // 4]
+    others = order[~np.isin(order, whole)][: _MAX_ROWS - len(whole)]
+    return np.sort(np.concatenate([whole, others]))

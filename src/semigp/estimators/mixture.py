@@ -77,6 +77,11 @@ class Table:
         """Rows whose inputs are all known exactly."""
         return ~self.is_uncertain.any(axis=1)
 
+    @property
+    def is_whole(self) -> np.ndarray:
+        """Rows without missing inputs, with error bars or not."""
+        return ~np.isnan(self.inputs).any(axis=1)
+
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows."""
         return Table(self.inputs[rows], self.targets[rows], self.error[rows])

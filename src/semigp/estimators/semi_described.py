@@ -36,7 +36,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     column given the other inputs and the outputs), a GP is fitted to each draw, and predictions are pooled. Or as in
     the paper: a Gaussian q(x) per row, optimised together with the model. The first is the better one where inputs
     tell about each other, the second where the outputs pin the inputs down; by default a contest on held-back outputs
-    of complete rows decides.
+    of rows without holes decides.
 
     Parameters
     ----------
@@ -74,7 +74,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     posterior_ : {"mixture", "gaussian"}
         The form of q(X) that was used.
     contest_ : Contest or None
-        How the two forms did on held-back outputs: negative log density per value, lower is better.
+        How the two forms did on held-back outputs: negative log density per value, lower is better, and the `lead` of
+        the Gaussian, in which no row counts for more than a nat. It wins by more than two standard errors of that.
     output_names_ : list of str, or None
         Of the columns of y, where it came as a frame or a series with a name.
     n_features_in_, feature_names_in_
