@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-core test-others test-sktime test-slow lint format bench clean
+.PHONY: demo test test-core test-others test-sktime test-slow lint format bench docs clean
 
 demo: $(INSTALLED)  ## Fit a small data set with holes and show what was recovered
 	$(BIN)/python -m semigp.demo
@@ -45,6 +45,9 @@ bench: $(VENV)/.peers  ## One bound and gradient, and embeddings of images, besi
 	$(BIN)/python -m benchmarks.forecasting
 	$(BIN)/python -m benchmarks.embedding
 
+docs: $(VENV)/.docs  ## These pages, as HTML, in build/docs; a warning is an error
+	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+
 .venv-sktime/.installed: pyproject.toml
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime]" pytest hypothesis
@@ -55,9 +58,13 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
+$(VENV)/.docs: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,docs]"
+	touch $@
+
 $(VENV)/.peers: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,peers]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sktime build .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-sktime build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
