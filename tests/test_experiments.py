@@ -128,21 +128,6 @@ def test_semi_supervised_cell(tmp_path):
         assert path.stat().st_size > 5000
 
 
-def test_latent_figure_returns_what_it_draws():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    from semigp.plotting import draw_latent
-
-    mean, std = np.random.default_rng(0).normal(size=(2, 30, 3))
-    _, axes = plt.subplots()
-    drawn = draw_latent(
-        axes, mean, np.abs(std), np.array([0.1, 1.0, 0.5]), np.repeat(["a", "b"], 15), np.array([0, 20])
-    )
-    np.testing.assert_array_equal(drawn["x"], mean[:, 1])
-    np.testing.assert_array_equal(drawn["y_std"], np.abs(std)[:, 2])
-    assert axes.get_xlabel() == "latent input 2"
-    plt.close()
-
-
 def test_command_line_names_what_there_is():
     result = CliRunner().invoke(app, ["reproduce", "everything"])
     assert result.exit_code == 2

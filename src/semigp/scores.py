@@ -52,10 +52,20 @@ def log_loss(classes: np.ndarray, probabilities: np.ndarray) -> float:
 
 def calibration_error(classes: np.ndarray, probabilities: np.ndarray, n_bins: int = 10) -> float:
     """Expected calibration error: |confidence - accuracy| of the chosen classes, in bins of equal width."""
+    confidence, share, count = reliability(classes, probabilities, n_bins)
+    return float(np.sum(count * np.abs(confidence - share)) / len(classes))
+
+
+def reliability(
+    classes: np.ndarray, probabilities: np.ndarray, n_bins: int = 10
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean confidence and accuracy of the chosen classes, and counts, in those bins of equal width that hold any."""
     confidence, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == classes
     bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
-    gaps = np.bincount(bins, confidence - is_right, n_bins)  # Σ over each bin
-    return float(np.sum(np.abs(gaps)) / len(classes))
+    count = np.bincount(bins)
+    some = count > 0
+    sums = (np.bincount(bins, weights)[some] for weights in (confidence, is_right))
+    return *(total / count[some] for total in sums), count[some]
 
 
 ALL = {

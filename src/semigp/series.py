@@ -282,6 +282,8 @@ class Forecast:
 
     def plot(self, truth: Any = None, history: int | None = None, axes: Any = None, n_paths: int = 3) -> Any:
         """A fan chart: medians, bands of 50, 80 and 95 %, some of the paths, the past and, if given, the truth."""
-        from .plotting.fan import draw_fan
+        from .plotting.fan import draw_fan, fan_panels
 
-        return draw_fan(self, truth, history, axes, n_paths)
+        panels = fan_panels(self, axes)
+        draw_fan(self, panels, truth, history, n_paths)
+        return panels[0] if len(panels) == 1 else panels

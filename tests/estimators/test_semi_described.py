@@ -46,6 +46,16 @@ def mixture(problem):
     return SemiDescribedGPRegressor(30, posterior="mixture", n_draws=3, random_state=0).fit(recorded, outputs)
 
 
+def test_noise_variance_is_in_the_units_of_the_outputs(problem, mixture):
+    """Oracle: the noise that was added, std 0.05. Its variance is known to √(2/60) = 18 %; three times that."""
+    truth, _, outputs, _ = problem
+    units = np.array([1.0, 10.0, 100.0])
+    model = SemiDescribedGPRegressor(random_state=0).fit(truth, outputs * units)
+    np.testing.assert_allclose(model.noise_variance_, (0.05 * units) ** 2, rtol=0.54)
+    each = [component.noise_variance for component in mixture._components]
+    np.testing.assert_allclose(mixture.noise_variance_, np.mean(each, axis=0) * outputs.var(axis=0))
+
+
 def test_without_holes_it_is_gp_regression(problem):
     """Oracle: scikit-learn's exact GP with the same kernel and noise held. Tolerance 1e-4 (our jitter is 1e-6)."""
     truth, _, outputs, test = problem

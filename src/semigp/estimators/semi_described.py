@@ -68,6 +68,8 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Iterations of the longest of the optimisations.
     relevance_ : (n_features_in_,)
         Which inputs matter: the prior variance of the slope along each, per standard deviation, the largest being 1.
+    noise_variance_ : (p,)
+        Of the outputs, in their own units squared, mean over the mixture.
     posterior_ : {"mixture", "gaussian"}
         The form of q(X) that was used.
     contest_ : Contest or None
@@ -183,6 +185,8 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.fit_report_ = _joint_report(reports)
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
         self.relevance_ = _relevance(self._components)
+        noise_variance = np.mean([component.noise_variance for component in self._components], axis=0)
+        self.noise_variance_ = noise_variance * self._y_scaler.scale_**2
 
     def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:
         if not inputs.is_drawn.any():

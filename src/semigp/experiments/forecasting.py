@@ -203,8 +203,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from ..plotting import STYLE
-    from ..plotting.curves import COLOURS
+    from ..plotting import COLOURS, STYLE
 
     series = datasets.make_mackey_glass(TRAINING + HORIZON)
     past, future = series[:TRAINING], series[TRAINING:]

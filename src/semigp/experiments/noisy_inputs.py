@@ -105,8 +105,7 @@ def figure(folder: Path, variance: float = 0.4, seed: int = FIRST_SEED) -> list[
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from ..plotting import STYLE
-    from ..plotting.curves import COLOURS
+    from ..plotting import COLOURS, STYLE
 
     with plt.rc_context(STYLE):
         canvas, panels = plt.subplots(1, len(FUNCTIONS), figsize=(14, 3.6), squeeze=False)

@@ -269,8 +269,7 @@ def latent_figure(data: list[str], folder: Path) -> list[Path]:
             model = SemiSupervisedGPClassifier(scaling="common", random_state=FIRST_SEED)
             model.fit(X, _labels(classes, labelled))
             names = np.array({"usps": [0, 2, 4, 6]}.get(name, range(classes.max() + 1)))[classes]
-            draw_latent(axes, model.embedding_, model.embedding_std_, model.relevance_, names, labelled)
+            draw_latent(model, axes, names, labelled)
             axes.set_title(f"{TITLES.get(name, name)}: {len(labelled)} labels, {model.n_relevant_} relevant inputs")
-            axes.legend(title="class", markerscale=2)
         canvas.tight_layout()
         return save_figure(canvas, folder / "semi-supervised-latent")

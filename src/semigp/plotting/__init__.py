@@ -1,6 +1,29 @@
-"""Figures, each drawn into an Axes that is given. Needs matplotlib: pip install "semigp[plot]"."""
+"""Figures of fitted models and results, in one style. Needs matplotlib: pip install "semigp[plot]".
 
-from .curves import STYLE, draw_curves
+Each function draws into `axes`, new ones if none are given, and returns the numbers that it drew as columns of equal
+length: `pandas.DataFrame(draw_relevance(model))`.
+"""
+
+from .bound import draw_bound
+from .calibration import draw_calibration, draw_reliability
+from .curves import draw_curves
+from .fan import draw_fan
+from .inputs import draw_imputed, draw_missingness, draw_relevance
 from .latent import draw_latent
+from .prediction import draw_prediction
+from .style import COLOURS, STYLE
 
-__all__ = ["STYLE", "draw_curves", "draw_latent"]
+__all__ = [
+    "COLOURS",
+    "STYLE",
+    "draw_bound",
+    "draw_calibration",
+    "draw_curves",
+    "draw_fan",
+    "draw_imputed",
+    "draw_latent",
+    "draw_missingness",
+    "draw_prediction",
+    "draw_relevance",
+    "draw_reliability",
+]

@@ -6,56 +6,89 @@ from typing import Any
 
 import numpy as np
 
-from .curves import COLOURS, STYLE
+from .style import ABOVE, COLOURS, canvas
 
 _BANDS = ((0.025, 0.975, "95 %", 0.15), (0.1, 0.9, "80 %", 0.25), (0.25, 0.75, "50 %", 0.35))
+_LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 
 
-def draw_fan(forecast: Any, truth: Any, history: int | None, axes: Any, n_paths: int) -> Any:
-    """Median, bands and some paths of a `Forecast`, after its past; one panel for each column of the series."""
-    import matplotlib.pyplot as plt
+def draw_fan(
+    forecast: Any, axes: Any = None, truth: Any = None, history: int | None = None, n_paths: int = 3
+) -> dict[str, np.ndarray]:
+    """Median, bands of 50, 80 and 95 % and some paths of a `Forecast`, after its past; a panel for each column.
 
-    names = forecast.timeline.names
-    with plt.rc_context(STYLE):
-        if axes is None:
-            _, axes = plt.subplots(len(names), 1, figsize=(9, 2.8 * len(names)), sharex=True, squeeze=False)
+    `history` is how many steps of the past are drawn, by default twice as many as are forecast. Returns "time" (steps
+    where the series has no times), "series", "past", "truth", "median" and "q0.025" to "q0.975", NaN where there
+    is none.
+    """
+    panels, names = fan_panels(forecast, axes), forecast.timeline.names
+    count = min(len(forecast.past), 2 * len(forecast) if history is None else history)
+    tables = [_series_table(forecast, column, _known(truth, forecast), count) for column in range(len(names))]
+    with canvas(panels):
+        for column, (panel, table) in enumerate(zip(panels, tables, strict=True)):
+            _draw_panel(panel, table, count)
+            if forecast.paths is not None:
+                for path in forecast.paths[:n_paths].reshape(-1, len(forecast), len(names))[:, :, column]:
+                    panel.plot(table["time"][count:], path, color=COLOURS[0], lw=0.5, alpha=0.7, zorder=1.9)
+            panel.set_ylabel(names[column])
+        panels[0].legend(ncols=6, **ABOVE)
+    return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+
+
+def fan_panels(forecast: Any, axes: Any = None) -> np.ndarray:
+    """The axes of a fan chart, one for each column of the series: those that are given, or new ones."""
+    count = len(forecast.timeline.names)
+    with canvas(axes, (9, 0.3 + 2.6 * count), count) as axes:
         panels = np.ravel(axes)
-        if len(panels) != len(names):
-            raise ValueError(f"axes has {len(panels)} panels; the series has {len(names)} columns.")
-        for column, (panel, name) in enumerate(zip(panels, names, strict=True)):
-            _draw_panel(panel, forecast, column, truth, history, n_paths)
-            panel.set_ylabel(name)
-        panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=6)
-    return panels[0] if len(panels) == 1 else panels
+    if len(panels) != count:
+        raise ValueError(f"axes has {len(panels)} panels; the series has {count} columns.")
+    return panels
 
 
-def _draw_panel(axes: Any, forecast: Any, column: int, truth: Any, history: int | None, n_paths: int) -> None:
-    steps, past = len(forecast), forecast.past[:, column]
-    count = min(len(past), 2 * steps if history is None else history)
-    before, after = _times(forecast.timeline, len(past), count, steps)
-    if count:
-        axes.plot(before, past[len(past) - count :], color="0.35", lw=1, label="past")
-    for low, high, label, alpha in _BANDS:
-        edges = forecast.quantile([low, high]).reshape(2, steps, -1)[:, :, column]
-        axes.fill_between(after, *edges, color=COLOURS[0], alpha=alpha, lw=0, label=label)
-    if forecast.paths is not None:
-        for path in forecast.paths[:n_paths].reshape(-1, steps, len(forecast.timeline.names))[:, :, column]:
-            axes.plot(after, path, color=COLOURS[0], lw=0.5, alpha=0.7)
-    axes.plot(after, forecast.quantile(0.5).reshape(steps, -1)[:, column], color=COLOURS[0], lw=1.8, label="median")
+def _known(truth: Any, forecast: Any) -> np.ndarray:
+    """The truth (steps, p), NaN where it is not known."""
+    steps, p = len(forecast), len(forecast.timeline.names)
+    known = np.full((steps, p), np.nan)
     if truth is not None:
-        known = np.asarray(truth, float).reshape(len(truth), -1)
-        if known.shape[1] != len(forecast.timeline.names):
-            raise ValueError(f"truth has {known.shape[1]} columns, the forecast {len(forecast.timeline.names)}.")
-        known = known[:steps, column]
-        axes.plot(after[: len(known)], known, "k--", lw=1, label="truth")
+        values = np.asarray(truth, float).reshape(len(truth), -1)
+        if values.shape[1] != p:
+            raise ValueError(f"truth has {values.shape[1]} columns, the forecast {p}.")
+        known[: len(values)] = values[:steps]
+    return known
 
 
-def _times(timeline: Any, length: int, count: int, steps: int) -> tuple[Any, Any]:
-    """What to draw the past and the future against."""
+def _series_table(forecast: Any, column: int, truth: np.ndarray, count: int) -> dict[str, np.ndarray]:
+    """What is drawn of one column of the series: `count` steps of the past, then the forecast."""
+    steps, past = len(forecast), forecast.past[:, column]
+    bands = forecast.quantile(_LEVELS).reshape(len(_LEVELS), steps, -1)[:, :, column]
+    after = {f"q{level:g}": band for level, band in zip(_LEVELS, bands, strict=True)}
+    after = {"truth": truth[:, column], "median": after.pop("q0.5"), **after}
+    return {
+        "time": _times(forecast.timeline, len(past), count, steps),
+        "series": np.repeat(forecast.timeline.names[column], count + steps),
+        "past": np.concatenate([past[len(past) - count :], np.full(steps, np.nan)]),
+        **{key: np.concatenate([np.full(count, np.nan), values]) for key, values in after.items()},
+    }
+
+
+def _draw_panel(axes: Any, table: dict[str, np.ndarray], count: int) -> None:
+    time, after = table["time"], slice(count, None)
+    if count:
+        axes.plot(time[:count], table["past"][:count], color="0.35", lw=1, label="past")
+    for low, high, label, alpha in _BANDS:
+        edges = table[f"q{low:g}"][after], table[f"q{high:g}"][after]
+        axes.fill_between(time[after], *edges, color=COLOURS[0], alpha=alpha, lw=0, label=label)
+    axes.plot(time[after], table["median"][after], color=COLOURS[0], lw=1.8, label="median")
+    if not np.isnan(table["truth"]).all():
+        axes.plot(time[after], table["truth"][after], "k--", lw=1, label="truth")
+
+
+def _times(timeline: Any, length: int, count: int, steps: int) -> np.ndarray:
+    """What to draw the past and the future against: steps, if the index holds names rather than times."""
     index = timeline.index
-    if index is None:
-        return np.arange(-count, 0), np.arange(steps)
+    if index is None or isinstance(index[0], str):
+        return np.arange(-count, steps)
     before, after = index[length - count :], timeline.after(steps)
     if hasattr(index, "to_timestamp"):  # periods
-        return before.to_timestamp(), after.to_timestamp()
-    return before, after
+        before, after = before.to_timestamp(), after.to_timestamp()
+    return np.concatenate([np.asarray(before), np.asarray(after)])

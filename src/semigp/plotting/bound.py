@@ -1,0 +1,37 @@
+"""How a fit went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .style import COLOURS, canvas
+
+
+def draw_bound(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
+    """The bound after every iteration of the optimiser, with a dotted line where a stage ends.
+
+    Of several draws the trace is that of the first. The axis begins at the trace's 5 % quantile, so that the first
+    steps, which gain the most, do not hide the last. Returns "iteration", "bound" and "stage".
+    """
+    trace = np.asarray(model.fit_report_.trace, float)
+    if not np.isfinite(trace).any():
+        raise ValueError("The fit has no finite bound to draw; see model.fit_report_.message.")
+    stages = model.fit_report_.stages
+    stages = [stage for stage in stages if stage[0].endswith(", draw 1")] or stages
+    counts = [count for *_, count in stages]
+    iteration = np.arange(1, len(trace) + 1)
+    with canvas(axes) as axes:
+        axes.plot(iteration, trace, color=COLOURS[0], lw=1.4)
+        for (name, _, count), end in zip(stages, np.cumsum(counts), strict=True):
+            axes.axvline(end, color="0.4", lw=1, ls=":")
+            # Above the stage's middle, slanted: stages may be much shorter than their names.
+            axes.text(
+                end - count / 2, 1.01, name, transform=axes.get_xaxis_transform(), rotation=20, ha="left", va="bottom",
+                rotation_mode="anchor", fontsize="small", color="0.3",
+            )  # fmt: skip
+        low, high = np.nanquantile(trace[np.isfinite(trace)], [0.05, 1.0])
+        margin = 0.05 * (high - low) or 1.0
+        axes.set(xlabel="iteration", ylabel="bound", ylim=(low - margin, high + margin))
+    return {"iteration": iteration, "bound": trace, "stage": np.repeat([name for name, *_ in stages], counts)}

@@ -1,0 +1,160 @@
+"""Inputs: what is missing, what is believed of it, and which inputs matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import scores
+from .frames import column_names, is_missing, read_table
+from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns
+
+# Light, middle and dark, so that they differ in print as well.
+_STATES = {"observed": "#DCE6EE", "uncertain": "#E69F00", "missing": "#23395B"}
+_MOST_SHARES, _MOST_BARS, _MOST_LINES = 20, 30, 300
+_Z95 = 1.959963984540054
+
+
+def draw_missingness(X: Any, axes: Any = None, X_std: Any = None) -> dict[str, np.ndarray]:
+    """Which entries of X are observed, uncertain (X_std > 0) or missing: rows by columns.
+
+    X is an array with NaN or a frame of pandas or polars; the share of missing entries stands above each column if
+    there are 20 or fewer. Returns "row", "column" (name or number) and "state".
+    """
+    missing = is_missing(X)
+    error = np.zeros(missing.shape) if X_std is None else read_table(X_std, "X_std")[0]
+    if error.shape != missing.shape:
+        raise ValueError(f"X_std has shape {error.shape} but X has shape {missing.shape}; use 0 where X is exact.")
+    state, names = np.where(missing, 2, (error > 0).astype(int)), column_names(X, missing.shape[1])
+    with canvas(axes, (min(10.0, 4.5 + 0.3 * len(names)), 4.0)) as axes:
+        _draw_states(axes, state)
+        name_columns(axes, names)
+        if len(names) <= _MOST_SHARES:
+            _write_shares(axes, missing.mean(axis=0))
+        axes.set(xlabel="column", ylabel="row")
+    rows, columns = np.indices(state.shape)
+    return {"row": rows.ravel(), "column": names[columns.ravel()], "state": np.array(list(_STATES))[state.ravel()]}
+
+
+def _draw_states(axes: Any, state: np.ndarray) -> None:
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Patch
+
+    colours = np.array([to_rgb(colour) for colour in _STATES.values()])
+    # Rows thinner than pixels would be lost: neighbours mix their colours.
+    groups = np.array_split(state, min(len(state), _MOST_LINES))
+    image = np.stack([colours[group].mean(axis=0) for group in groups])
+    extent = (-0.5, state.shape[1] - 0.5, len(state) - 0.5, -0.5)
+    axes.imshow(image, aspect="auto", interpolation="nearest", extent=extent)
+    axes.grid(visible=False)
+    shares = np.bincount(state.ravel(), minlength=3) / state.size
+    labels = [f"{name} ({100 * share:.0f} %)" for name, share in zip(_STATES, shares, strict=True)]
+    present = [(c, label) for c, label, share in zip(_STATES.values(), labels, shares, strict=True) if share]
+    axes.legend(handles=[Patch(color=colour, label=label) for colour, label in present], **BESIDE)
+
+
+def _write_shares(axes: Any, shares: np.ndarray) -> None:
+    where = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "bottom", "fontsize": "small"}
+    for column, share in enumerate(shares):
+        axes.annotate(f"{100 * share:.0f}", (column, 1), (0, 2), ha="center", **where)
+    axes.annotate("% missing", (-0.5, 1), (-4, 2), ha="right", **where)
+
+
+def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, np.ndarray]:
+    """What a fitted model believes of its missing (or uncertain) training entries: means and 95 % intervals.
+
+    With `truth`, the complete table, against the true values; else beside the known values of each column. Every
+    column is drawn in units of its own standard deviation. Returns "row", "column", "mean", "std" and, if it was given,
+    "truth", in the units of the data.
+    """
+    belief, spread = model.impute(return_std=True)
+    mean, names = read_table(belief)
+    std, known = read_table(spread)[0], None if truth is None else read_table(truth, "truth")[0]
+    rows, columns = np.nonzero(std > 0)
+    if not len(rows):
+        raise ValueError("The model was fitted to rows without holes: there is nothing imputed to draw.")
+    if known is not None and known.shape != mean.shape:
+        raise ValueError(f"truth has shape {known.shape}, the training rows {mean.shape}; give all of them, complete.")
+    centre, unit = _standard_units(mean, std)
+    table = {"row": rows, "column": names[columns], "mean": mean[rows, columns], "std": std[rows, columns]}
+    table |= {} if known is None else {"truth": known[rows, columns]}
+    with canvas(axes) as axes:
+        if known is None:
+            _draw_beside_known(axes, (mean - centre) / unit, std / unit, names)
+        else:
+            _draw_against_truth(axes, table, columns, centre[columns], unit[columns])
+    return table
+
+
+def _standard_units(mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of the known values of each column; of the believed ones where none is known."""
+    seen = np.where((std == 0) | (std > 0).all(axis=0), mean, np.nan)
+    unit = np.nanstd(seen, axis=0)
+    return np.nanmean(seen, axis=0), np.where(unit > 0, unit, 1.0)
+
+
+def _draw_against_truth(axes: Any, table: dict, columns: np.ndarray, centre: np.ndarray, unit: np.ndarray) -> None:
+    truth, mean = (table["truth"] - centre) / unit, (table["mean"] - centre) / unit
+    numbers = np.unique(columns)
+    is_coloured = len(numbers) <= len(COLOURS)
+    for number, column in enumerate(numbers):
+        some = columns == column
+        bars = _Z95 * table["std"][some] / unit[some]
+        style = look(number) if is_coloured else {"color": COLOURS[0], "marker": "o"}
+        label = str(table["column"][some][0]) if is_coloured else None
+        axes.errorbar(truth[some], mean[some], bars, ls="", ms=3.5, lw=0.7, alpha=0.7, label=label, **style)
+    axes.axline((0, 0), slope=1, color="black", lw=1, ls="--", zorder=1)
+    share = scores.coverage(table["truth"], table["mean"], table["std"])
+    axes.set(xlabel="truth (standard deviations)", ylabel="believed (standard deviations)")
+    axes.set_title(f"{100 * share:.0f} % of {len(truth)} within 95 % intervals", fontsize="medium")
+    if is_coloured and len(numbers) > 1:
+        axes.legend(title="column", **BESIDE)
+
+
+def _draw_beside_known(axes: Any, mean: np.ndarray, std: np.ndarray, names: np.ndarray) -> None:
+    drawn = np.flatnonzero((std > 0).any(axis=0))
+    steps = 0.36 * np.arange(len(mean)) / len(mean)  # rows side by side, in their order
+    for place, column in enumerate(drawn):
+        imputed = std[:, column] > 0
+        label = [None, None] if place else ["known", "imputed, 95 %"]
+        axes.plot(place - 0.4 + steps[~imputed], mean[~imputed, column], "o", color="0.7", ms=3, mew=0, label=label[0])
+        axes.errorbar(
+            place + 0.04 + steps[imputed], mean[imputed, column], _Z95 * std[imputed, column], fmt="o",
+            color=COLOURS[0], ms=3, lw=0.7, label=label[1],
+        )  # fmt: skip
+    name_columns(axes, names[drawn])
+    axes.set(xlabel="column", ylabel="value (standard deviations)", xlim=(-0.6, len(drawn) - 0.4))
+    axes.legend(ncols=2, **ABOVE)
+
+
+def draw_relevance(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
+    """How much each input matters, the most first; for a forecaster each lag, in order. At most 30 bars.
+
+    Of a series with several columns, a lag's relevance is the mean over them. Returns "input" and "relevance".
+    """
+    names, relevance = _named_relevance(model)
+    shown, count = slice(_MOST_BARS), len(relevance)
+    with canvas(axes, (5.4, 0.9 + 0.2 * min(count, _MOST_BARS))) as axes:
+        axes.barh(names[shown], relevance[shown], color=COLOURS[0], height=0.7)
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.set(xlabel="relevance", xlim=(0, None), ylim=(min(count, _MOST_BARS) - 0.4, -0.6))
+        if count > _MOST_BARS:
+            axes.set_title(f"the first {_MOST_BARS} of {count}", fontsize="medium")
+    return {"input": names[shown], "relevance": relevance[shown]}
+
+
+def _named_relevance(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Names and relevances in the order of drawing."""
+    if hasattr(model, "lag_relevance_"):
+        relevance = np.asarray(model.lag_relevance_).reshape(len(model.lag_relevance_), -1).mean(axis=1)
+        return np.array([f"lag {i + 1}" for i in range(len(relevance))]), relevance
+    relevance = np.asarray(model.relevance_)
+    if hasattr(model, "embedding_"):  # the names it may have are those of the outputs
+        names = np.array([f"latent input {i + 1}" for i in range(len(relevance))])
+    else:
+        numbered = [f"input {i}" for i in range(len(relevance))]
+        names = np.asarray(getattr(model, "feature_names_in_", numbered)).astype(str)
+    order = np.argsort(-relevance, kind="stable")
+    return names[order], relevance[order]

@@ -1,0 +1,80 @@
+"""A regression along one of its inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .frames import find_column, like, read_table
+from .style import ABOVE, COLOURS, canvas
+
+_GRID, _Z95 = 200, 1.959963984540054
+
+
+def draw_prediction(
+    model: Any,
+    axes: Any = None,
+    y: Any = None,
+    input: Any = None,  # noqa: A002
+    output: int = 0,
+) -> dict[str, np.ndarray]:
+    """Mean and 95 % interval of an observation along one input, the other inputs integrated out.
+
+    `input` is a name or number, by default the input of the highest relevance. With `y`, the training outputs, the
+    training rows are there too, with 95 % error bars both ways: of what is believed of the input, and of the noise.
+    Returns "part" ("curve" or "row"), "x", "x_std", "y" and "y_std".
+    """
+    belief, spread = model.impute(return_std=True)
+    (inputs, names), std = read_table(belief), read_table(spread)[0]
+    column = int(np.argmax(model.relevance_)) if input is None else find_column(names, input, "input")
+    find_column(np.arange(len(model.noise_variance_)), output, "output")
+    curve = _curve(model, belief, inputs[:, column], column, output)
+    rows = np.zeros((0, 4))
+    if y is not None:
+        y = _training_output(y, len(inputs), len(model.noise_variance_))[:, output]
+        noise = np.full(len(y), np.sqrt(model.noise_variance_[output]))
+        rows = np.column_stack([inputs[:, column], std[:, column], y, noise])[~np.isnan(y)]
+    with canvas(axes) as axes:
+        name = str(names[column]) if names.dtype.kind != "i" else f"input {column}"
+        _draw_curve(axes, curve)
+        _draw_rows(axes, rows, name)
+        axes.set(xlabel=name, ylabel="output" if len(model.noise_variance_) == 1 else f"output {output}")
+        axes.legend(ncols=2, **ABOVE)
+    parts = np.repeat(["curve", "row"], [len(curve), len(rows)])
+    return {"part": parts, **dict(zip(("x", "x_std", "y", "y_std"), np.concatenate([curve, rows]).T, strict=True))}
+
+
+def _curve(model: Any, belief: Any, values: np.ndarray, column: int, output: int) -> np.ndarray:
+    """x, 0, mean and standard deviation of y along a column, a little beyond the rows."""
+    low, high = values.min(), values.max()
+    grid = np.full((_GRID, len(model.relevance_)), np.nan)
+    grid[:, column] = np.linspace(low - 0.05 * (high - low), high + 0.05 * (high - low), _GRID)
+    mean, std = (part.reshape(_GRID, -1)[:, output] for part in model.predict(like(grid, belief), return_std=True))
+    return np.column_stack([grid[:, column], np.zeros(_GRID), mean, std])
+
+
+def _training_output(y: Any, n_rows: int, n_outputs: int) -> np.ndarray:
+    y = np.asarray(y, float)
+    y = y.reshape(len(y), -1)
+    if y.shape != (n_rows, n_outputs):
+        raise ValueError(f"y has shape {y.shape}; give the outputs that the model was fitted to, {n_rows, n_outputs}.")
+    return y
+
+
+def _draw_curve(axes: Any, curve: np.ndarray) -> None:
+    x, _, mean, std = curve.T
+    axes.fill_between(x, mean - _Z95 * std, mean + _Z95 * std, color=COLOURS[0], alpha=0.15, lw=0, label="95 %")
+    axes.plot(x, mean, color=COLOURS[0], lw=1.8, label="mean", zorder=4)
+
+
+def _draw_rows(axes: Any, rows: np.ndarray, name: str) -> None:
+    inferred = rows[:, 1] > 0
+    kinds = ((~inferred, f"{name} observed", "0.25", "o"), (inferred, f"{name} inferred", COLOURS[1], "D"))
+    for some, label, colour, marker in kinds:
+        if some.any():
+            x, x_std, y, y_std = rows[some].T
+            axes.errorbar(
+                x, y, _Z95 * y_std, _Z95 * x_std, ls="", marker=marker, ms=3, lw=0.6, color=colour, alpha=0.7,
+                label=label,
+            )  # fmt: skip

@@ -1,0 +1,52 @@
+"""How figures look: one style, colours that colour-blind readers can tell apart, and axes to draw into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+# Okabe and Ito's colours, and two more; our own method is black and in front.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#8B4513", "#6A3D9A")
+MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">")
+STYLE: dict[str, Any] = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.alpha": 0.25,
+    "font.size": 9,
+    "legend.frameon": False,
+    "figure.dpi": 120,
+    "figure.constrained_layout.h_pad": 0.08,
+    "figure.constrained_layout.w_pad": 0.08,
+    "svg.hashsalt": "semigp",
+}
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # a legend that covers no data
+ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+_MOST_NAMES, _MOST_LETTERS, _LONGEST = 25, 40, 18  # below the axes: in all; of all, side by side; of one
+
+
+@contextmanager
+def canvas(axes: Any, size: tuple[float, float] = (5.4, 3.6), n_panels: int = 1) -> Iterator[Any]:
+    """The axes to draw into, in the house style: those that are given, or new ones, one panel above the other."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError('Figures need matplotlib: pip install "semigp[plot]".') from error
+    with plt.rc_context(STYLE):
+        yield plt.subplots(n_panels, figsize=size, sharex=True, layout="constrained")[1] if axes is None else axes
+
+
+def look(number: int) -> dict[str, str]:
+    """Colour and marker of one of many groups: no pair comes back within 81."""
+    turn, place = divmod(number, len(COLOURS))
+    return {"color": COLOURS[place], "marker": MARKERS[(place + turn) % len(MARKERS)]}
+
+
+def name_columns(axes: Any, names: Sequence[Any]) -> None:
+    """Names below the columns 0, 1, …: shortened and upright if they are long, and not all if they are many."""
+    every = -(-len(names) // _MOST_NAMES)
+    shown = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(str, names[::every])]
+    is_long = sum(len(name) + 1 for name in shown) > _MOST_LETTERS
+    axes.set_xticks(range(0, len(names), every), shown, rotation=90 if is_long else 0)
