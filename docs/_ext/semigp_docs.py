@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -11,6 +12,10 @@ from docutils.utils.math import latex2mathml
 GALLERY = (
     "holes", "error_bars", "forecast", "few_labels", "table", "missingness", "calibration", "relevance", "method",
 )  # fmt: skip
+
+
+# A bar, or the underscore at the end of a word.
+_ESCAPED = re.compile(r"\||(?<=\w)_(?!\w)")
 
 
 class GalleryOrder:
@@ -51,8 +56,17 @@ def _skip(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) ->
     return True if name.startswith("set_") and name.endswith("_request") else None
 
 
+def _escape(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Our docstrings write |x| and fit_report_ as they are; to reStructuredText both are markup."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(`+[^`]*`+)", line)
+            lines[i] = "".join(part if part.startswith("`") else _ESCAPED.sub(r"\\\g<0>", part) for part in parts)
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register everything with Sphinx."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("autodoc-skip-member", _skip)
+    app.connect("autodoc-process-docstring", _escape, priority=100)  # before numpydoc
     return {"parallel_read_safe": True, "parallel_write_safe": True}
