@@ -30,4 +30,5 @@ for axes, model, title in zip(panels, (aware, ignoring), ("error bars used", "er
     draw_prediction(model, axes, y=y)
     axes.plot(grid, np.sin(2 * grid), "k--", lw=1)
     error = np.sqrt(np.mean((model.predict(grid) - np.sin(2 * grid[:, 0])) ** 2))
-    axes.set_title(f"{title}: RMSE {error:.3f}", pad=28)
+    axes.text(0.02, 0.03, f"{title}: RMSE {error:.3f}", transform=axes.transAxes)
+    axes.set_ylim(-2.1, 1.8)

@@ -1,45 +1,43 @@
 """
-A series with a gap, and its future
-===================================
+A series with gaps, and its future
+==================================
 
-Monthly values with a gap of half a year. The gap is inferred with the dynamics and drawn several times; functions drawn
-from the posterior are rolled forward.
+Carbon dioxide over Mauna Loa, week by week from 1958 on, with the gaps that the record has. What is known of the time of
+the year goes in as covariates; gaps are inferred with the dynamics and drawn several times.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
+from statsmodels.datasets import co2
 
 from semigp import GPForecaster
 from semigp.plotting import draw_fan, draw_relevance
 
-random = np.random.default_rng(0)
-steps = np.arange(180)
-values = np.sin(steps / 4) + 0.6 * np.sin(steps / 7.3) + 0.1 * random.normal(size=180)
-series = pd.Series(values, pd.date_range("2010-01-01", periods=180, freq="MS"), name="level")
-past, future = series[:140].copy(), series[140:]
-past.iloc[100:106] = np.nan
+series = co2.load_pandas().data["co2"].asfreq("W-SAT")[:364]
+past, future = series[:312], series[312:]
+print(f"{past.isna().sum()} of {len(past)} weeks are missing.")
 
-forecaster = GPForecaster(window=12, random_state=0).fit(past)
-forecast = forecaster.forecast(40)
+angle = 2 * np.pi * np.arange(364) / 52.18
+season = np.column_stack([np.sin(angle), np.cos(angle), np.sin(2 * angle), np.cos(2 * angle)])
+forecaster = GPForecaster(window=4, random_state=0).fit(past, covariates=season[:312])
+forecast = forecaster.forecast(52, covariates=season[312:])
 print({name: round(score, 3) for name, score in forecast.score(future).items()})
 
 # %%
 # The fan holds 50, 80 and 95 % of the paths. The dashed line is what came.
 
 fig, axes = plt.subplots(figsize=(10, 3.5), layout="constrained")
-draw_fan(forecast, axes, truth=future, history=80)
+draw_fan(forecast, axes, truth=future, history=312)
 
 # %%
-# What the gap held, and which lags matter.
+# What the gaps held, and which lags matter.
 
 filled, std = forecaster.impute(return_std=True)
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 3.2), layout="constrained")
-window = slice(92, 114)
-left.plot(steps[window], values[window], "k.", ms=5, label="what was there")
-left.plot(steps[window], filled[window], lw=1.2, label="believed")
-left.fill_between(steps[window], (filled - 2 * std)[window], (filled + 2 * std)[window], alpha=0.25, lw=0)
-left.set(xlabel="step", ylabel="level")
+fig, (left, right) = plt.subplots(1, 2, figsize=(11, 3.2), layout="constrained", width_ratios=[2, 1])
+left.plot(past.index, filled, lw=1, color="#D55E00", label="believed")
+left.fill_between(past.index, filled - 2 * std, filled + 2 * std, color="#D55E00", alpha=0.3, lw=0)
+left.plot(past.index, past, "k.", ms=2.5, label="recorded")
+left.set(ylabel="ppm")
 left.legend(frameon=False)
 draw_relevance(forecaster, right)
 

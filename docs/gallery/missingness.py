@@ -14,7 +14,7 @@ from semigp.plotting import draw_missingness
 
 # %%
 # Values are lost in different ways: anywhere, by outages, or by sensors that are worse than others. `semigp.datasets`
-# has masks for each, to try out what yours would do to a model.
+# has masks for each, to try out what yours would do to a model. Dark is missing.
 
 shape = (80, 6)
 masks = {
@@ -23,10 +23,11 @@ masks = {
     "bad sensors": mask_columns(shape, [0, 0.05, 0.1, 0.2, 0.4, 0.75], random_state=0),
 }
 values = np.random.default_rng(0).normal(size=shape)
-fig, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+fig, panels = plt.subplots(1, 3, figsize=(10, 4), layout="constrained")
 for axes, (name, mask) in zip(panels, masks.items(), strict=True):
     draw_missingness(np.where(mask, np.nan, values), axes)
     axes.set_title(name, pad=26)
+    axes.get_legend().remove()
 
 # %%
 # With names and error bars. The table of what is drawn comes back, to count with.
