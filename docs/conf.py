@@ -60,6 +60,7 @@ html_title = "semigp"
 html_static_path = ["_static"]
 html_css_files = ["semigp.css"]
 html_math_renderer = "mathml"
+html_sidebars = {page: [] for page in ("index", "method", "results", "auto_gallery/index")}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

@@ -26,8 +26,10 @@ imputer = KNNImputer().fit(recorded)
 after_filling = SemiDescribedGPRegressor(n_inducing=50, random_state=0).fit(imputer.transform(recorded), y[train])
 
 # %%
-# Below the diagonal, intervals are too narrow; above it, too wide. A GP on filled-in rows takes bad guesses for noise of
-# the outputs: too much of it where new rows are complete, too little where they have holes.
+# Below the diagonal, intervals are too narrow; above it, too wide. A GP on filled-in rows takes bad guesses for noise
+# of the outputs: its intervals are too wide, on complete rows above all. Integrated over, they are right on complete
+# rows. On rows with holes they are too wide in the middle: what a hole may hold has long tails, which one standard
+# deviation cannot tell.
 
 predictions = {
     "complete rows, integrated over": model.predict(X[test], return_std=True),

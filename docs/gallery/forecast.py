@@ -2,8 +2,8 @@
 A series with gaps, and its future
 ==================================
 
-Carbon dioxide over Mauna Loa, week by week from 1958 on, with the gaps that the record has. What is known of the time of
-the year goes in as covariates; gaps are inferred with the dynamics and drawn several times.
+Carbon dioxide over Mauna Loa, week by week from 1958 on, with the gaps that the record has. The time of the year goes
+in as covariates; gaps are inferred with the dynamics and drawn several times.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,8 @@ forecast = forecaster.forecast(52, covariates=season[312:])
 print({name: round(score, 3) for name, score in forecast.score(future).items()})
 
 # %%
-# The fan holds 50, 80 and 95 % of the paths. The dashed line is what came.
+# The fan holds 50, 80 and 95 % of the paths. The dashed line is what came. The last weeks before the forecast are
+# missing: that is why it begins wide.
 
 fig, axes = plt.subplots(figsize=(10, 3.5), layout="constrained")
 draw_fan(forecast, axes, truth=future, history=312)
