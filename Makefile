@@ -45,8 +45,8 @@ bench: $(VENV)/.peers  ## One bound and gradient, and embeddings of images, besi
 	$(BIN)/python -m benchmarks.forecasting
 	$(BIN)/python -m benchmarks.embedding
 
-docs: $(VENV)/.docs  ## These pages, as HTML, in build/docs; a warning is an error
-	$(BIN)/sphinx-build -W --keep-going -b html docs build/docs
+docs: $(VENV)/.docs  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
+	$(BIN)/sphinx-build -E -W --keep-going -b html docs build/docs
 
 .venv-sktime/.installed: pyproject.toml
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime

@@ -27,6 +27,7 @@ exclude_patterns = ["_templates", "gallery/*.rst", "auto_gallery/*.ipynb", "auto
 templates_path = ["_templates"]
 default_role = "py:obj"
 language = "en_GB"
+toc_object_entries_show_parents = "hide"
 
 # ---- pages
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
