@@ -140,7 +140,8 @@ class ChainedGPs:
     def complete(self, table: Float[np.ndarray, "n d"], random_state: int, draws_each: int = 1) -> Imputation:
         """Draw the missing entries of new rows, `draws_each` times for each of our own draws.
 
-        All rows get the same random numbers, so that the draws of a row do not depend on the rows beside it.
+        All rows get the same random numbers, one for each column, so that the draws of a row do not depend on the rows
+        beside it, nor on what those lack.
         """
         missing = np.isnan(table)
         columns = [int(j) for j in np.flatnonzero(missing.any(axis=0))]
@@ -150,11 +151,11 @@ class ChainedGPs:
             gps = {j: self._conditioned(rows, j) for j in columns}
             filled = np.where(missing, 0.0, table)
             for sweep in range(SWEEPS_TO_DRAW + draws_each - 1):
-                mean, variance = filled.copy(), np.zeros(filled.shape)
+                mean, variance, noise = filled.copy(), np.zeros(filled.shape), random.normal(size=filled.shape[1])
                 for j in columns:
                     holes = missing[:, j]
                     mean[holes, j], variance[holes, j] = gps[j].predict(_without(filled[holes], j))
-                    filled[holes, j] = mean[holes, j] + np.sqrt(variance[holes, j]) * random.normal()
+                    filled[holes, j] = mean[holes, j] + np.sqrt(variance[holes, j]) * noise[j]
                 if sweep >= SWEEPS_TO_DRAW - 1:
                     draws.append(filled.copy())
                     means.append(mean)

@@ -60,6 +60,17 @@ class Progress:
     max_iterations: int
     bound: float
     seconds: float
+    phase: str = "fit"  # or "trial", where several ways are compared first
+    part: int = 1  # of the optimisations of this phase, and how many there are
+    parts: int = 1
+
+
+Callback = Callable[[Progress], bool | None]
+
+
+def labelled(callback: Callback | None, **labels: Any) -> Callback | None:
+    """A callback that is told `phase`, or `part` and `parts`, of an optimisation that does not know them itself."""
+    return None if callback is None else lambda progress: callback(replace(progress, **labels))
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ def fit(
     data: Data,
     stages: Sequence[Stage] = DEFAULT_STAGES,
     tolerance: float = 1e-8,
-    callback: Callable[[Progress], bool | None] | None = None,
+    callback: Callback | None = None,
 ) -> tuple[Model, FitReport]:
     """Raise the bound by L-BFGS, stage by stage; `tolerance` is the relative gain at which it counts as converged.
 
@@ -123,7 +134,7 @@ def maximise(
     free: Any,
     stages: Sequence[Stage],
     tolerance: float,
-    callback: Callable[[Progress], bool | None] | None = None,
+    callback: Callback | None = None,
 ) -> tuple[Any, FitReport]:
     """The unconstrained parameters, a pytree, of the lowest loss, and how they were found."""
     start = time.perf_counter()
@@ -185,7 +196,7 @@ def fit_restarts(
     data: Data,
     stages: Sequence[Stage] = DEFAULT_STAGES,
     tolerance: float = 1e-8,
-    callback: Callable[[Progress], bool | None] | None = None,
+    callback: Callback | None = None,
 ) -> tuple[Model, FitReport]:
     """Fit from several starting models and keep the one with the highest bound."""
     if not models:

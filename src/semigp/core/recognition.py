@@ -12,7 +12,7 @@ itself. The bound is still a bound, lower than with q(x_n) free.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -22,7 +22,7 @@ from jaxtyping import Float
 
 from .kernels import Kernel
 from .model import Data, Model, objective
-from .optimise import FitReport, Progress, Stage, constrain, maximise, signal_to_noise, unconstrain, with_ratio
+from .optimise import Callback, FitReport, Stage, constrain, maximise, signal_to_noise, unconstrain, with_ratio
 from .precision import in_float64
 from .pytrees import pytree
 from .types import Array
@@ -63,7 +63,7 @@ def fit_back_constrained(
     features: Float[Array, "n f"],
     stages: Sequence[Stage],
     tolerance: float,
-    callback: Callable[[Progress], bool | None] | None = None,
+    callback: Callback | None = None,
 ) -> tuple[Model, Weights, FitReport]:
     """Raise the bound over the model and the weights, from a model with moments to start at; all inputs latent."""
     is_real = np.asarray(data.rows) >= 0

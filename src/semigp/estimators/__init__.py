@@ -2,7 +2,16 @@
 
 from .forecaster import GPForecaster
 from .gplvm import BayesianGPLVM
+from .imputer import GPImputer
+from .saving import load
 from .semi_described import SemiDescribedGPRegressor
 from .semi_supervised import SemiSupervisedGPClassifier
 
-__all__ = ["BayesianGPLVM", "GPForecaster", "SemiDescribedGPRegressor", "SemiSupervisedGPClassifier"]
+__all__ = [
+    "BayesianGPLVM",
+    "GPForecaster",
+    "GPImputer",
+    "SemiDescribedGPRegressor",
+    "SemiSupervisedGPClassifier",
+    "load",
+]

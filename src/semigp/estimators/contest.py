@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import scores
 from ..core import InputBelief
+from ..core.optimise import labelled
 from .forms import fit_gaussian, fit_mixture
 from .inputs import CorrelatedInputs
 from .mixture import Component, Recipe, pooled, predict
@@ -25,6 +26,7 @@ class Contest:
     gaussian: float
     error: float  # standard error of the difference, over rows
     n_rows: int
+    is_interrupted: bool = False
 
     @property
     def winner(self) -> str:
@@ -47,7 +49,8 @@ def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
     targets = table.targets.copy()
     targets[held] = np.nan
     known = replace(table, targets=targets)
-    quick = replace(recipe, max_iter=min(recipe.max_iter, _ITERATIONS))
+    trial = labelled(recipe.callback, phase="trial")
+    quick = replace(recipe, max_iter=min(recipe.max_iter, _ITERATIONS), callback=trial)
     fewer = CorrelatedInputs(known, seed, _DRAWS, inputs.linear_shares)
 
     def losses(components: list[Component]) -> np.ndarray:
@@ -57,9 +60,11 @@ def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
         parts = zip(table.targets[held], mean, np.sqrt(variance), strict=True)
         return np.array([scores.negative_log_density(*part) for part in parts])
 
-    mixture, gaussian = (losses(form(quick, known, fewer)[0]) for form in (fit_mixture, fit_gaussian))
+    fits = [form(quick, known, fewer) for form in (fit_mixture, fit_gaussian)]
+    mixture, gaussian = (losses(components) for components, _ in fits)
     error = np.std(mixture - gaussian, ddof=1) / np.sqrt(n_held)
-    return Contest(float(mixture.mean()), float(gaussian.mean()), float(error), n_held)
+    is_interrupted = any(report.status == "interrupted" for _, reports in fits for report in reports)
+    return Contest(float(mixture.mean()), float(gaussian.mean()), float(error), n_held, is_interrupted)
 
 
 def _some_rows(is_complete: np.ndarray, random: np.random.Generator) -> np.ndarray:

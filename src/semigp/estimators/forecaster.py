@@ -20,10 +20,11 @@ from ..core import checks
 from ..core.exact import NOISE_FLOOR, ExactModel, ExactPosterior, Rows, condition, fit_exact
 from ..core.kernels import RBF, Linear
 from ..core.model import LogNormal
-from ..core.optimise import FitReport
+from ..core.optimise import Callback, FitReport, labelled
 from ..core.rolling import LEAST_NOISE, propagate, sample_paths
 from ..series import Forecast, Timeline, fill_gaps, read_series
 from .gaps import Gaps, infer_gaps
+from .saving import Saved
 
 # Windows that hyperparameters are fitted to, and that a forecast is conditioned on, at most.
 _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
@@ -34,25 +35,28 @@ _CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
     """To standard units and back."""
 
     mean: np.ndarray
     std: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray) -> _Scale:
+    def of(cls, values: np.ndarray) -> Scale:
+        """Of columns with NaN; 1 for those that are constant."""
         std = np.nanstd(values, axis=0)
         return cls(np.nanmean(values, axis=0), np.where(std > 0, std, 1.0))
 
     def standard(self, values: np.ndarray) -> np.ndarray:
+        """Mean 0, standard deviation 1."""
         return (values - self.mean) / self.std
 
     def natural(self, values: np.ndarray) -> np.ndarray:
+        """As they were."""
         return values * self.std + self.mean
 
 
-class GPForecaster(BaseEstimator):
+class GPForecaster(Saved, BaseEstimator):
     """Auto-regression by Gaussian processes: the next value as a function of the last `window`.
 
     The kernel is RBF + linear, each lag with its own lengthscale and slope, under priors wide enough for lags to drop
@@ -70,6 +74,8 @@ class GPForecaster(BaseEstimator):
         Draws of the gaps, where there are some.
     max_iter : int
         Of the optimiser.
+    callback : callable, optional
+        Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
     random_state : int, RandomState or None
 
     Attributes
@@ -96,15 +102,23 @@ class GPForecaster(BaseEstimator):
         "window": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "callback": [callable, None],
         "random_state": ["random_state"],
     }
 
     def __init__(
-        self, window: int | str = 18, *, n_draws: int = 10, max_iter: int = 1000, random_state: Any = None
+        self,
+        window: int | str = 18,
+        *,
+        n_draws: int = 10,
+        max_iter: int = 1000,
+        callback: Callback | None = None,
+        random_state: Any = None,
     ) -> None:
         self.window = window
         self.n_draws = n_draws
         self.max_iter = max_iter
+        self.callback = callback
         self.random_state = random_state
 
     # ---- fitting
@@ -124,7 +138,7 @@ class GPForecaster(BaseEstimator):
         covariates = self._check_covariates(covariates, len(values))
         self._check_length(values)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._scale, self._covariate_scale = _Scale.of(values), _Scale.of(covariates)
+        self._scale, self._covariate_scale = Scale.of(values), Scale.of(covariates)
         with computing():
             self._learn(values, covariates, timeline)
         if self.fit_report_.status in ("iteration limit", "failed"):
@@ -191,6 +205,7 @@ class GPForecaster(BaseEstimator):
         self, filled: np.ndarray, extra: np.ndarray, window: int | None = None
     ) -> tuple[list[ExactModel], list[FitReport]]:
         inputs, targets = _windows(filled, extra, window or self.window_)
+        phase = "fit" if window is None else "trial"
         usable = np.flatnonzero(~np.isnan(inputs).any(axis=1) & ~np.isnan(targets).any(axis=1))
         some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
         q = inputs.shape[1]
@@ -198,7 +213,8 @@ class GPForecaster(BaseEstimator):
         fits = []
         for column in range(targets.shape[1]):
             rows = Rows.of(inputs[some], targets[some, column])
-            fits.append(fit_exact(start, rows, _hyperpriors(q), self.max_iter))
+            told = labelled(self.callback, phase=phase, part=column + 1, parts=targets.shape[1])
+            fits.append(fit_exact(start, rows, _hyperpriors(q), self.max_iter, callback=told))
         return [model for model, _ in fits], [report for _, report in fits]
 
     def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.optimise import FitReport
+from ..core.optimise import FitReport, labelled
 from .inputs import CorrelatedInputs
 from .mixture import Component, Recipe, Table, fit_complete_rows, fit_component
 
@@ -21,9 +21,11 @@ def fit_mixture(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitte
     recipe = replace(recipe, linear=True, lengthscale_spread=_LENGTHSCALE_SPREAD)
     components: list[Component] = []
     reports: list[FitReport] = []
-    for draw in inputs.draws():
+    draws = inputs.draws()
+    for part, draw in enumerate(draws, 1):
         before = components[0].model if components else None
-        component, report = fit_component(recipe, replace(table, inputs=draw), None, before)
+        told = replace(recipe, callback=labelled(recipe.callback, part=part, parts=len(draws)))
+        component, report = fit_component(told, replace(table, inputs=draw), None, before)
         components.append(component)
         reports.append(report)
         if report.status == "interrupted":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -22,12 +21,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..compilation import computing
 from ..core import InputBelief, checks
 from ..core.model import posterior
-from ..core.optimise import Progress, fit
+from ..core.optimise import Callback, fit
 from ..core.recognition import Weights, fit_back_constrained
 from ..core.rows import infer_rows
 from .back_constraints import Features
 from .mixture import TOLERANCE, Component, Recipe, Table, predict, start_component
 from .row_beliefs import RowBeliefs, mixture_moments
+from .saving import Saved
 
 # A fifth of q(x)'s usual starting variance: the components of Y are a good first guess.
 _VARIANCE_START = 0.2
@@ -63,7 +63,7 @@ def check_columns(Y: np.ndarray, names: Any = None) -> None:
         raise ValueError(f"Column {column} has no value: there is nothing to learn from.")
 
 
-class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Rows as noisy functions of a few latent inputs, each of which is a belief.
 
     The latent inputs start at the principal components; noise and signal are held for the first iterations, so that
@@ -124,7 +124,7 @@ class BayesianGPLVM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         scaling: str = "auto",
         output_noise: str = "shared",
         max_iter: int = 300,
-        callback: Callable[[Progress], bool | None] | None = None,
+        callback: Callback | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components

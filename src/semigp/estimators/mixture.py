@@ -5,7 +5,7 @@ All arrays here are in standard units. Entries that are NaN in a component's inp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.impute import KNNImputer
 from ..core import InputBelief, Posterior
 from ..core.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 from ..core.model import Data, Model, describe, posterior, start
-from ..core.optimise import SIGNAL_AND_NOISE, FitReport, Progress, Stage, fit
+from ..core.optimise import SIGNAL_AND_NOISE, Callback, FitReport, Stage, fit
 from ..core.priors import InputPrior
 
 _MODEL = ("kernel*", "noise_variance", "output_scale", "inducing_inputs")
@@ -38,7 +38,7 @@ class Recipe:
     constrain_means: bool  # q's mean at the observation where there is an error bar
     max_iter: int
     random_state: int
-    callback: Callable[[Progress], bool | None] | None = None
+    callback: Callback | None = None
     linear: bool = False  # a linear kernel beside the RBF
     lengthscale_spread: float | None = None  # of the hyperprior on log lengthscales
     lengthscale_start: float = 1.0  # factor on the lengthscales to start from

@@ -6,6 +6,9 @@ row. Its value at a new row is the mean of those at its neighbours, weighed as e
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_matrix, diags
 from scipy.sparse.linalg import eigsh
@@ -25,14 +28,21 @@ class RowGraph:
     """The field over given rows."""
 
     def __init__(self, rows: np.ndarray) -> None:
-        count = min(_NEIGHBOURS, len(rows) - 1)
-        self._search = NearestNeighbors(n_neighbors=count).fit(rows)
+        self._rows = rows
         distances, neighbours = self._search.kneighbors()
         # Not quite nothing where many rows are equal.
         self._least = 1e-6 * max(float(distances.max()), 1e-300)
         self._unit = self._units(distances)
         edges = np.exp(np.maximum(self._log_edges(distances, neighbours), _FAINTEST))
         self._features = _features(edges, neighbours)
+
+    @cached_property
+    def _search(self) -> NearestNeighbors:
+        return NearestNeighbors(n_neighbors=min(_NEIGHBOURS, len(self._rows) - 1)).fit(self._rows)
+
+    def _stored(self) -> dict[str, Any]:
+        """All but what is built anew."""
+        return {name: part for name, part in vars(self).items() if name != "_search"}
 
     def covariance(self, labelled: np.ndarray) -> np.ndarray:
         """Of all rows with some of them (n, l)."""

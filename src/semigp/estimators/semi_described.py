@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -19,15 +19,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..compilation import computing
 from ..core import InputBelief, checks
-from ..core.optimise import FitReport, Progress
+from ..core.optimise import Callback, FitReport
 from .contest import Contest, hold_contest
 from .forms import fit_gaussian, fit_mixture, fit_published
 from .frames import FrameKind, as_frame
 from .inputs import CorrelatedInputs, StandardInputs
 from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
+from .saving import Saved
 
 
-class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression for inputs with holes and error bars.
 
     NaN in X is integrated over, not filled in, in training and in prediction. What is believed of the missing inputs,
@@ -111,7 +112,7 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         posterior: str = "auto",
         n_draws: int = 10,
         max_iter: int = 2000,
-        callback: Callable[[Progress], bool | None] | None = None,
+        callback: Callback | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_inducing = n_inducing
@@ -180,6 +181,8 @@ class SemiDescribedGPRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         else:
             self._inputs = CorrelatedInputs(table, self._seed, self.n_draws)
             self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
+            if self.contest_ is not None and self.contest_.is_interrupted:
+                recipe = replace(recipe, callback=lambda progress: True)  # who stops the contest means the fit
             fit_form = fit_mixture if self.posterior_ == "mixture" else fit_gaussian
             self._components, reports = fit_form(recipe, table, self._inputs)
         self.fit_report_ = _joint_report(reports)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -21,11 +20,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from ..core.optimise import Progress
+from ..core.optimise import Callback
 from .gplvm import BayesianGPLVM, check_columns
 from .label_mixture import LabelMixture, Landscape, Places
 from .labels import LabelColumn, Labels, is_known, read_labels, without_object_type
 from .row_beliefs import RowBeliefs
+from .saving import Saved
 
 # Latent inputs by default, if there are as many columns: those that are not needed are switched off.
 _COMPONENTS = 10
@@ -35,7 +35,9 @@ def _knows_probabilities(estimator: SemiSupervisedGPClassifier) -> bool:
     return isinstance(estimator.classifier, str) or hasattr(estimator.classifier, "predict_proba")
 
 
-class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class SemiSupervisedGPClassifier(
+    Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
     """Many rows, few labels: a Bayesian GP-LVM of all rows, and a classifier in its latent space.
 
     Section 3.3 of the paper: rows are embedded whether they have labels or not; each labelled row stands for draws
@@ -98,7 +100,7 @@ class SemiSupervisedGPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMix
         back_constrained: bool = False,
         scaling: str = "auto",
         max_iter: int = 300,
-        callback: Callable[[Progress], bool | None] | None = None,
+        callback: Callback | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components

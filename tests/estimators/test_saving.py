@@ -1,0 +1,197 @@
+"""A saved model predicts what it predicted, bit for bit, in a process that has never seen the data; nothing else loads.
+
+The oracle is the model itself before it was saved. Files are changed one byte at a time, at every place that means
+something, and must be refused.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import semigp
+from semigp import BayesianGPLVM, GPForecaster, SemiDescribedGPRegressor, SemiSupervisedGPClassifier, storage
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def _table(n=30, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 2))
+    y = np.column_stack([np.sin(X[:, 0]) + X[:, 1], X[:, 0] - X[:, 1]]) + 0.05 * random.normal(size=(n, 2))
+    X[random.random(X.shape) < 0.2] = np.nan
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    X, y = _table()
+    frame = pd.DataFrame(X, columns=["a", "b"], index=[f"row {i}" for i in range(len(X))])
+    return SemiDescribedGPRegressor(10, n_draws=2, max_iter=20, random_state=0, posterior="mixture").fit(frame, y)
+
+
+@pytest.fixture
+def saved(regressor, tmp_path):
+    regressor.save(tmp_path / "model.semigp")
+    return tmp_path / "model.semigp"
+
+
+ASK = """
+import sys, numpy as np, semigp
+model = semigp.load(sys.argv[1])
+print(repr(model.predict(np.array([[0.3, -0.5], [0.1, np.nan]]), return_std=True)))
+"""
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_regressor(regressor, saved):
+    expected = repr(regressor.predict(np.array([[0.3, -0.5], [0.1, np.nan]]), return_std=True))
+    asked = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", ASK, saved], capture_output=True, text=True, check=True
+    )
+    assert asked.stdout.strip() == expected
+    again = semigp.load(saved)
+    pd.testing.assert_frame_equal(again.impute(), regressor.impute())
+    np.testing.assert_array_equal(again.feature_names_in_, ["a", "b"])
+    assert again.fit_report_.stages == regressor.fit_report_.stages
+    assert again.get_params() == regressor.get_params()
+
+
+@pytest.mark.parametrize("error_bars", [False, True])
+def test_gaussian_regressor(tmp_path, error_bars):
+    X, y = _table()
+    options = {"input_prior": "standard"} if not error_bars else {}
+    model = SemiDescribedGPRegressor(10, max_iter=10, random_state=np.random.RandomState(0), **options)
+    X, error = (np.nan_to_num(X), np.full(X.shape, 0.1)) if error_bars else (X, None)
+    model.set_params(callback=lambda progress: progress.iteration > 8).fit(X, y[:, 0], error)
+    model.save(tmp_path / "m")
+    again = semigp.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict(X, X_std=error), model.predict(X, X_std=error))
+    np.testing.assert_array_equal(again.sample_y(X, 2, 0), model.sample_y(X, 2, 0))
+    assert again.callback is None
+    assert again.random_state is None
+
+
+@pytest.mark.parametrize("index", [
+    None,
+    pd.date_range("2020-01-31", periods=50, freq="ME", name="month"),
+    pd.date_range("2020-01-01", periods=50, freq="h", tz="Europe/Paris"),
+    pd.period_range("2020-01", periods=50, freq="M"),
+    pd.RangeIndex(10, 60),
+    pd.Index(np.arange(50) * 0.5),
+])  # fmt: skip
+def test_forecaster(tmp_path, index):
+    values = np.sin(np.arange(50) / 3)
+    values[20:22] = np.nan if index is None else values[20:22]
+    series = values if index is None else pd.Series(values, index=index, name="wave")
+    model = GPForecaster(3, n_draws=2, max_iter=30, random_state=0).fit(series)
+    model.save(tmp_path / "m")
+    again, expected = semigp.load(tmp_path / "m"), model.forecast(5)
+    np.testing.assert_array_equal(again.forecast(5).paths, expected.paths)
+    pd.testing.assert_frame_equal(again.forecast(5).to_frame(), expected.to_frame())
+    np.testing.assert_array_equal(again.impute(), model.impute())
+    later = values[-3:]
+    pd.testing.assert_frame_equal(
+        again.update(later).forecast(2).to_frame(), model.update(later).forecast(2).to_frame()
+    )
+
+
+@pytest.mark.parametrize("back_constrained", [False, True])
+def test_latent_variable_model(tmp_path, back_constrained):
+    _, y = _table()
+    y[::4, 1] = np.nan
+    model = BayesianGPLVM(1, n_inducing=8, max_iter=10, back_constrained=back_constrained, random_state=0).fit(y)
+    model.save(tmp_path / "m")
+    again = semigp.load(tmp_path / "m")
+    for method in ("transform", "impute"):
+        np.testing.assert_array_equal(getattr(again, method)(y), getattr(model, method)(y))
+
+
+def test_classifier(tmp_path):
+    _, y = _table(60)
+    names = np.where(y[:, 0] > 0, "up", "down").astype(object)
+    names[20:] = None
+    model = SemiSupervisedGPClassifier(2, n_inducing=10, max_iter=10, random_state=0).fit(y, names)
+    model.save(tmp_path / "m")
+    again = semigp.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict_proba(y), model.predict_proba(y))
+    np.testing.assert_array_equal(again.predict(y), model.predict(y))
+    np.testing.assert_array_equal(again.relabel(names).transduction_, model.transduction_)
+
+
+def test_what_cannot_be_saved(tmp_path, regressor):
+    _, y = _table()
+    model = SemiSupervisedGPClassifier(2, n_inducing=8, max_iter=5, classifier=LogisticRegression(), random_state=0)
+    model.fit(y, (y[:, 0] > 0).astype(int))
+    with pytest.raises(TypeError, match=r"SemiSupervisedGPClassifier.classifier is a LogisticRegression, which cannot"):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="not fitted"):
+        SemiDescribedGPRegressor().save(tmp_path / "m")
+    with pytest.raises(FileNotFoundError):
+        regressor.save(tmp_path / "no such folder" / "m")
+
+
+def _with_header(content: bytes, change) -> bytes:
+    """The file with another header, and a checksum that fits."""
+    start = len(storage._MAGIC) + 8
+    end = start + int.from_bytes(content[len(storage._MAGIC) : start], "little")
+    header = json.loads(content[start:end])
+    change(header)
+    text = json.dumps(header).encode()
+    body = storage._MAGIC + len(text).to_bytes(8, "little") + text + content[end:-32]
+    return body + hashlib.sha256(body).digest()
+
+
+def _set(**entries):
+    return lambda header: header.update(entries)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    (_set(format=2), "has format 2; this version reads format 1"),
+    (_set(objects=[["Popen", {}]]), "holds a 'Popen', which this version does not know"),
+    (_set(arrays=[["|O8", [1], 0]]), "array of type"),
+    (_set(arrays=[["<f8", [10**12], 0]]), "buffer is smaller than requested size"),
+    (_set(arrays=[["<f8", [1], -8]]), "array of type"),
+    (_set(root={"call": "os.system"}), "no model that can be put together"),
+    (_set(root={"object": 10**9}), "no model that can be put together"),
+    (_set(root=7), "holds a int, not an estimator"),
+    (lambda header: header.pop("root"), "no model that can be put together"),
+])  # fmt: skip
+def test_hostile_files(saved, change, message):
+    saved.write_bytes(_with_header(saved.read_bytes(), change))
+    with pytest.raises(ValueError, match=message):
+        semigp.load(saved)
+
+
+def test_damaged_files(saved, tmp_path):
+    content = saved.read_bytes()
+    places = [len(storage._MAGIC) + 1, 40, len(content) // 2, len(content) - 1]
+    for place in places:
+        saved.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(storage.NotAModel, match="damaged"):
+            semigp.load(saved)
+        saved.write_bytes(content[:place])
+        with pytest.raises(storage.NotAModel, match="damaged"):
+            semigp.load(saved)
+    saved.write_bytes(b"PK\x03\x04")
+    with pytest.raises(storage.NotAModel, match="not a file written by save"):
+        semigp.load(saved)
+
+
+def test_old_file_survives_a_failed_save(saved, regressor, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(handle):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(storage.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        regressor.save(saved)
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
