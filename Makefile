@@ -6,8 +6,8 @@ INSTALLED := $(VENV)/.installed
 
 .PHONY: demo test test-core test-others test-sktime test-slow lint format bench docs clean
 
-demo: $(INSTALLED)  ## Fit a small data set with holes and show what was recovered
-	$(BIN)/python -m semigp.demo
+demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
+	$(BIN)/semigp demo
 
 # In three processes: one that had compiled all the programs of all tests was aborted inside XLA.
 REST := --ignore=tests/core --ignore=tests/estimators --ignore=tests/adapters
@@ -41,9 +41,7 @@ format: $(INSTALLED)
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.peers  ## One bound and gradient, and embeddings of images, beside GPy; the propagations of a forecast
-	$(BIN)/python -m benchmarks.engine
-	$(BIN)/python -m benchmarks.forecasting
-	$(BIN)/python -m benchmarks.embedding
+	$(BIN)/semigp bench all
 
 docs: $(VENV)/.docs  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
 	$(BIN)/sphinx-build -E -W --keep-going -b html docs build/docs

@@ -11,6 +11,8 @@ from scipy.special import ndtri
 
 from . import scores
 
+_IRREGULAR = "The times are irregular: put the series on a regular grid first, with null where a value lacks."
+
 
 @dataclass(frozen=True)
 class Timeline:
@@ -57,8 +59,8 @@ class Timeline:
         return nw.to_native(frame)
 
 
-def read_series(series: Any, name: str = "series") -> tuple[np.ndarray, Timeline]:
-    """Values (T, p) with NaN for gaps, and their timeline.
+def read_series(series: Any, name: str = "series", time: str | None = None) -> tuple[np.ndarray, Timeline]:
+    """Values (T, p) with NaN for gaps, and their timeline; `time` names a frame's column of times that are no dates.
 
     Takes arrays (T,) or (T, p), and Series and DataFrames of pandas and polars. Raises ValueError, saying what is
     wrong, for anything that is not a series of numbers on a regular time axis.
@@ -68,7 +70,9 @@ def read_series(series: Any, name: str = "series") -> tuple[np.ndarray, Timeline
         timeline = Timeline([native.name or "value"], True, native.implementation, nw.maybe_get_index(native))
         values = native.to_numpy()
     elif isinstance(native, nw.DataFrame):
-        times = [column for column, kind in native.schema.items() if kind.is_temporal()]
+        times = [column for column, kind in native.schema.items() if kind.is_temporal()] if time is None else [time]
+        if times and times[0] not in native.columns:
+            raise ValueError(f"{name} has no column {time!r}; there are {', '.join(native.columns)}.")
         if len(times) > 1:
             raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
         index, time_name, zone = nw.maybe_get_index(native), "time", None
@@ -184,8 +188,10 @@ def _continued(times: np.ndarray, steps: int) -> np.ndarray:
     if len(times) < 2:
         raise ValueError("One time is not enough to know the step to the next.")
     gaps = np.diff(times)
-    if (gaps == gaps[0]).all():
+    if (gaps == gaps[0]).all() or (times.dtype.kind == "f" and np.allclose(gaps, gaps[0])):
         return times[-1] + gaps[0] * np.arange(1, steps + 1)
+    if times.dtype.kind not in "mM":
+        raise ValueError(_IRREGULAR)
     day = np.timedelta64(1, "D")
     for shift in (0 * day, day):  # the same day of every month, or the last
         shifted = times + shift
@@ -193,7 +199,7 @@ def _continued(times: np.ndarray, steps: int) -> np.ndarray:
         gaps = np.diff(months)
         if (gaps == gaps[0]).all() and (days == days[0]).all():
             return (months[-1] + gaps[0] * np.arange(1, steps + 1)).astype(times.dtype) + days[0] - shift
-    raise ValueError("The times are irregular: put the series on a regular grid first, with null where a value lacks.")
+    raise ValueError(_IRREGULAR)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,15 @@ from typing import Annotated
 
 import typer
 
+from . import options
+from .classify import classify
+from .forecast import forecast
+from .impute import impute
+from .info import info
+from .problems import WRONG_USE, Problem, reported
+from .regress import regress
+from .session import Session
+
 EXPERIMENTS = {
     "semi-described": "semigp.experiments.semi_described",
     "dimensions": "semigp.experiments.dimensions",
@@ -15,29 +24,93 @@ EXPERIMENTS = {
     "forecasting": "semigp.experiments.forecasting",
     "semi-supervised": "semigp.experiments.semi_supervised",
 }
+BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in ("engine", "forecasting", "embedding")}
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 @app.callback()
 def root() -> None:
-    """Gaussian processes for data with holes."""
+    """Gaussian processes for data with holes.
+
+    Files to try every example on: semigp demo --data .
+
+    Exit codes: 0 done, 1 unexpected, 2 wrong use, 3 a file that cannot be used, 130 interrupted.
+    """
+
+
+for command in (regress, impute, forecast, classify):
+    app.command()(command)
 
 
 @app.command()
-def reproduce(
-    experiment: Annotated[str, typer.Argument(help=" | ".join(EXPERIMENTS))],
-    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: within five minutes on two cores.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Folder for tables and figures.")] = None,
-    jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 2,
+@reported
+def demo(
+    data: Annotated[Path | None, typer.Option("--data", help="Only write the example files into this folder.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
+    quiet: options.Quiet = False,
 ) -> None:
-    """Run an experiment of the paper and write its tables and figure.
+    """Solve four small problems with holes, and write a report to look at.
+
+    Example: semigp demo --data .
+    """
+    from ..demo import tell, write_examples
+
+    session = Session(quiet, False)
+    if data is not None:
+        for path in write_examples(data):
+            session.written(path.name, path)
+        return
+    with session.fitting("demo") as bar:
+        tell(output, session.note, bar.callback)
+    session.written("report", output)
+
+
+@app.command()
+@reported
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="all | " + " | ".join(EXPERIMENTS), show_default=False)],
+    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: within five minutes each on two cores.")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for tables and figures.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", help="Processes.", min=1)] = 2,
+) -> None:
+    """Run experiments of the paper and write their tables and figures; "all" writes a report as well.
 
     Example: semigp reproduce noisy-inputs --quick
     """
-    if experiment not in EXPERIMENTS:
-        raise typer.BadParameter(f"there is no experiment {experiment!r}; there are {', '.join(EXPERIMENTS)}.")
+    if experiment not in ("all", *EXPERIMENTS):
+        raise Problem(f"There is no experiment {experiment!r}; there are all, {', '.join(EXPERIMENTS)}.", WRONG_USE)
     folder = output or (Path("build") / "quick" if quick else Path("results"))
-    module = importlib.import_module(EXPERIMENTS[experiment])
-    for path in module.run("quick" if quick else "paper", folder, jobs):
-        print(f"Written: {path}")
+    for name in EXPERIMENTS if experiment == "all" else [experiment]:
+        module = importlib.import_module(EXPERIMENTS[name])
+        for path in module.run("quick" if quick else "paper", folder, jobs):
+            print(f"Written: {path}")
+    if experiment == "all":
+        from ..experiments.collect import write_report
+
+        print(f"Written: {write_report(folder, list(EXPERIMENTS))}")
+
+
+@app.command()
+@reported
+def bench(
+    benchmark: Annotated[str, typer.Argument(help="all | " + " | ".join(BENCHMARKS), show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results"),
+) -> None:
+    """Measure speed on this machine, beside GPy where it is installed.
+
+    Example: semigp bench forecasting -o .
+    """
+    if benchmark not in ("all", *BENCHMARKS):
+        raise Problem(f"There is no benchmark {benchmark!r}; there are all, {', '.join(BENCHMARKS)}.", WRONG_USE)
+    output.mkdir(parents=True, exist_ok=True)
+    for name in BENCHMARKS if benchmark == "all" else [benchmark]:
+        importlib.import_module(BENCHMARKS[name]).main(output)
+
+
+app.command()(info)

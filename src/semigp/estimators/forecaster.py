@@ -123,7 +123,7 @@ class GPForecaster(Saved, BaseEstimator):
 
     # ---- fitting
 
-    def fit(self, series: Any, covariates: Any = None) -> GPForecaster:
+    def fit(self, series: Any, covariates: Any = None, time: str | None = None) -> GPForecaster:
         """Learn the dynamics of a series.
 
         Parameters
@@ -132,9 +132,11 @@ class GPForecaster(Saved, BaseEstimator):
             NaN is a gap.
         covariates : (T, c), optional
             What is known in advance of every step, such as the hour of the day.
+        time : str, optional
+            The column of a frame that holds the times; a column of dates needs no telling.
         """
         self._validate_params()
-        values, timeline = read_series(series)
+        values, timeline = read_series(series, time=time)
         covariates = self._check_covariates(covariates, len(values))
         self._check_length(values)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -191,14 +193,15 @@ class GPForecaster(Saved, BaseEstimator):
         self.noise_variance_ = np.array([m.noise_variance + NOISE_FLOOR for m in models]) * self._scale.std**2
 
     def _choose_window(self, filled: np.ndarray, extra: np.ndarray) -> int:
-        """The window of highest evidence for the values that all can see, a little likelihood per lag asked for."""
+        """The window of highest evidence for the values that all can see, a little likelihood per lag asked for.
+
+        All are tried: evidence need not rise steadily. A system with a delay has a second, higher maximum there.
+        """
         candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
         longest, found = candidates[-1], {}
         for tau in candidates:
             _, reports = self._fit_models(filled[longest - tau :], extra[longest - tau :], tau)
             found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1]
-            if max(found.values()) > max(list(found.values())[-2:]):
-                break  # twice no better
         return max(found, key=lambda tau: found[tau])
 
     def _fit_models(

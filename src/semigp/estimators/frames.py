@@ -26,6 +26,14 @@ class FrameKind:
         return cls(frame.implementation, frame.columns, nw.maybe_get_index(frame))
 
 
+def column_names(values: Any) -> list[str] | None:
+    """The names of a frame's columns, or that of a series; None for anything else."""
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        return list(native.columns)
+    return [native.name] if isinstance(native, nw.Series) and native.name else None
+
+
 def as_frame(values: np.ndarray, kind: FrameKind | None) -> Any:
     """An array as a frame of that kind, or as it is."""
     if kind is None:

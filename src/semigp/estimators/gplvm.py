@@ -25,6 +25,7 @@ from ..core.optimise import Callback, fit
 from ..core.recognition import Weights, fit_back_constrained
 from ..core.rows import infer_rows
 from .back_constraints import Features
+from .frames import FrameKind, as_frame
 from .mixture import TOLERANCE, Component, Recipe, Table, predict, start_component
 from .row_beliefs import RowBeliefs, mixture_moments
 from .saving import Saved
@@ -145,6 +146,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def fit(self, Y: Any, y: Any = None) -> BayesianGPLVM:
         """Find the latent inputs of the rows of Y, which may hold NaN."""
         self._validate_params()
+        self._frame_kind = FrameKind.of(Y)
         Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
         check_columns(Y, getattr(self, "feature_names_in_", None))
         if self.n_components >= len(Y):
@@ -271,8 +273,12 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return (mean, std) if return_std else mean
 
     def impute(self, Y: Any = None, return_std: bool = False) -> Any:
-        """Rows with their NaN filled in, and on request standard deviations; by default the training rows."""
+        """Rows with their NaN filled in, and on request standard deviations; by default the training rows.
+
+        Frames come back as frames.
+        """
         check_is_fitted(self)
+        kind = self._frame_kind if Y is None else FrameKind.of(Y)
         if Y is None:
             Y = self._rows * self._scale + self._centre
             beliefs = RowBeliefs.single(self.embedding_, self.embedding_std_**2)
@@ -284,7 +290,8 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             means[k, rows], variances[k, rows] = self._complete(Y[rows], mean, std)
         filled, variance = mixture_moments(means, variances, beliefs.weight)
         known = ~np.isnan(Y)
-        filled, std = np.where(known, Y, filled), np.where(known, 0.0, np.sqrt(variance))
+        filled = as_frame(np.where(known, Y, filled), kind)
+        std = as_frame(np.where(known, 0.0, np.sqrt(variance)), kind)
         return (filled, std) if return_std else filled
 
     def _complete(self, Y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

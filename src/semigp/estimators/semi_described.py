@@ -22,7 +22,7 @@ from ..core import InputBelief, checks
 from ..core.optimise import Callback, FitReport
 from .contest import Contest, hold_contest
 from .forms import fit_gaussian, fit_mixture, fit_published
-from .frames import FrameKind, as_frame
+from .frames import FrameKind, as_frame, column_names
 from .inputs import CorrelatedInputs, StandardInputs
 from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
 from .saving import Saved
@@ -75,6 +75,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         The form of q(X) that was used.
     contest_ : Contest or None
         How the two forms did on held-back outputs: negative log density per value, lower is better.
+    output_names_ : list of str, or None
+        Of the columns of y, where it came as a frame or a series with a name.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -146,6 +148,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             Error bars (standard deviations) on X; 0 = exact. Ignored where X is NaN.
         """
         self._validate_params()
+        self.output_names_ = column_names(y)
         frame, X, y, error = X, *self._check_training(X, y, X_std)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._x_scaler = StandardScaler().fit(np.where(np.isnan(X).all(axis=0), 0.0, X))

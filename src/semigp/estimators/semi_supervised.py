@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ..core.optimise import Callback
+from .frames import column_names
 from .gplvm import BayesianGPLVM, check_columns
 from .label_mixture import LabelMixture, Landscape, Places
 from .labels import LabelColumn, Labels, is_known, read_labels, without_object_type
@@ -71,6 +72,8 @@ class SemiSupervisedGPClassifier(
         With "auto", the share of each Gaussian process.
     embedding_, embedding_std_, relevance_, n_relevant_, bound_, fit_report_
         As in `BayesianGPLVM`.
+    output_names_ : list of str, or None
+        Of the labels, where they came as a frame or a series with a name.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -141,7 +144,7 @@ class SemiSupervisedGPClassifier(
         options = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
         X = validate_data(self, X, copy=True, **options)
         check_columns(X, getattr(self, "feature_names_in_", None))
-        labels = read_labels(X, y, sample_weight)
+        labels, self.output_names_ = read_labels(X, y, sample_weight), column_names(y)
         random = check_random_state(self.random_state)
         self.lvm_ = self._lvm(X.shape, random.randint(2**31 - 1)).fit(X)
         for name in ("embedding_", "embedding_std_", "relevance_", "n_relevant_", "bound_", "fit_report_", "n_iter_"):

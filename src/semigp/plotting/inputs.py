@@ -66,7 +66,7 @@ def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, n
 
     With `truth`, the complete table, against the true values; else beside the known values of each column. Every
     column is drawn in units of its own standard deviation. Returns "row", "column", "mean", "std" and, if it was given,
-    "truth", in the units of the data.
+    "truth", in the units of the data; and where each is drawn, "x" and "y".
     """
     belief, spread = model.impute(return_std=True)
     mean, names = read_table(belief)
@@ -81,10 +81,10 @@ def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, n
     table |= {} if known is None else {"truth": known[rows, columns]}
     with canvas(axes) as axes:
         if known is None:
-            _draw_beside_known(axes, (mean - centre) / unit, std / unit, names)
+            places = _draw_beside_known(axes, (mean - centre) / unit, std / unit, names)
         else:
-            _draw_against_truth(axes, table, columns, centre[columns], unit[columns])
-    return table
+            places = _draw_against_truth(axes, table, columns, centre[columns], unit[columns])
+    return {**table, "x": places, "y": ((mean - centre) / unit)[rows, columns]}
 
 
 def _standard_units(mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +94,9 @@ def _standard_units(mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.n
     return np.nanmean(seen, axis=0), np.where(unit > 0, unit, 1.0)
 
 
-def _draw_against_truth(axes: Any, table: dict, columns: np.ndarray, centre: np.ndarray, unit: np.ndarray) -> None:
+def _draw_against_truth(
+    axes: Any, table: dict, columns: np.ndarray, centre: np.ndarray, unit: np.ndarray
+) -> np.ndarray:
     truth, mean = (table["truth"] - centre) / unit, (table["mean"] - centre) / unit
     numbers = np.unique(columns)
     is_coloured = len(numbers) <= len(COLOURS)
@@ -110,22 +112,25 @@ def _draw_against_truth(axes: Any, table: dict, columns: np.ndarray, centre: np.
     axes.set_title(f"{100 * share:.0f} % of {len(truth)} within 95 % intervals", fontsize="medium")
     if is_coloured and len(numbers) > 1:
         axes.legend(title="column", **BESIDE)
+    return truth
 
 
-def _draw_beside_known(axes: Any, mean: np.ndarray, std: np.ndarray, names: np.ndarray) -> None:
+def _draw_beside_known(axes: Any, mean: np.ndarray, std: np.ndarray, names: np.ndarray) -> np.ndarray:
     drawn = np.flatnonzero((std > 0).any(axis=0))
     steps = 0.36 * np.arange(len(mean)) / len(mean)  # rows side by side, in their order
+    places = 0.04 + np.searchsorted(drawn, np.arange(mean.shape[1])) + steps[:, None]
     for place, column in enumerate(drawn):
         imputed = std[:, column] > 0
         label = [None, None] if place else ["known", "imputed, 95 %"]
         axes.plot(place - 0.4 + steps[~imputed], mean[~imputed, column], "o", color="0.7", ms=3, mew=0, label=label[0])
         axes.errorbar(
-            place + 0.04 + steps[imputed], mean[imputed, column], _Z95 * std[imputed, column], fmt="o",
+            places[imputed, column], mean[imputed, column], _Z95 * std[imputed, column], fmt="o",
             color=COLOURS[0], ms=3, lw=0.7, label=label[1],
         )  # fmt: skip
     name_columns(axes, names[drawn])
     axes.set(xlabel="column", ylabel="value (standard deviations)", xlim=(-0.6, len(drawn) - 0.4))
     axes.legend(ncols=2, **ABOVE)
+    return places[std > 0]
 
 
 def draw_relevance(model: Any, axes: Any = None) -> dict[str, np.ndarray]:

@@ -1,16 +1,17 @@
-"""One bound with its full gradient, beside GPy's BayesianGPLVM: `make bench`.
+"""One bound with its full gradient, beside GPy's BayesianGPLVM: `semigp bench engine`.
 
 Every measurement is a process of its own, pinned to one core, on the same problem: the median of at least five
 evaluations at slightly different parameters, after a warm-up. The two libraries take turns, so that a slow spell of
 the machine hits both. GPy has no notion of an observed row, so that its time is the same in both halves of the table.
 """
 
-import argparse
 import dataclasses
+import importlib.util
 import json
 import os
 import platform
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -30,7 +31,8 @@ SIZES = [
     (20000, 5, 12, 100),
 ]
 GOALS = [5, 5, 8, 8, 12, 15]  # times GPy's speed with all rows uncertain; twice that with 70 % observed
-RESULTS = Path("results") / "engine.md"
+TABLE = "engine.md"
+HAS_GPY = importlib.util.find_spec("GPy") is not None
 
 
 def make_problem(n, q, p, m):
@@ -102,7 +104,8 @@ def in_own_process(name, size, observed, cores, cache):
     """Run one measurement pinned to `cores`, and read what it prints."""
     threads = str(len(cores.split(",")))
     environment = os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "SEMIGP_CACHE": str(cache)}
-    command = ["taskset", "-c", cores, sys.executable, "-W", "ignore", "-m", "benchmarks.engine", "--one", name]
+    pinned = ["taskset", "-c", cores] if shutil.which("taskset") else []
+    command = [*pinned, sys.executable, "-W", "ignore", "-m", "semigp.benchmarks.engine", name]
     command += [*map(str, size), str(observed)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -118,12 +121,12 @@ def measure(sizes):
             if size not in sizes:
                 continue
             with tempfile.TemporaryDirectory() as cache:
-                gpy = [in_own_process("gpy", size, observed, "0", cache)]
+                gpy = [in_own_process("gpy", size, observed, "0", cache)] if HAS_GPY else []
                 cold = in_own_process("semigp", size, observed, "0", cache)
                 warm = in_own_process("semigp", size, observed, "0", cache)
-                gpy.append(in_own_process("gpy", size, observed, "0", cache))
+                gpy += [in_own_process("gpy", size, observed, "0", cache)] if HAS_GPY else []
                 both_cold = in_own_process("semigp", size, observed, "0,1", Path(cache) / "both")
-            gpy_median = statistics.median(gpy[0]["times"] + gpy[1]["times"])
+            gpy_median = statistics.median(t for each in gpy for t in each["times"]) if gpy else float("nan")
             ours = statistics.median(cold["times"] + warm["times"])
             yield {
                 "size": size, "observed": observed, "gpy": gpy_median, "ours": ours, "ratio": gpy_median / ours,
@@ -146,30 +149,21 @@ def line(row):
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--one", nargs=6, metavar=("NAME", "N", "Q", "P", "M", "OBSERVED"), help=argparse.SUPPRESS)
-    parser.add_argument("--quick", action="store_true", help="the three smallest problems only; nothing is written")
-    arguments = parser.parse_args()
-    if arguments.one:
-        name, *size, observed = arguments.one
-        run = {"gpy": time_gpy, "semigp": time_semigp}[name]
-        print(json.dumps(run(*map(int, size), float(observed))))
-        return
-    versions = ", ".join(f"{package} {version(package)}" for package in ("semigp", "jax", "numpy", "GPy"))
+def main(folder: Path) -> None:
+    packages = ("semigp", "jax", "numpy", *(["GPy"] if HAS_GPY else []))
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
     print(f"One bound + gradient, float64, one core each. {versions}; {platform.processor() or platform.machine()}\n")
     print(HEADER, flush=True)
     lines = []
-    for row in measure(SIZES[:3] if arguments.quick else SIZES):
+    for row in measure(SIZES):
         lines.append(line(row))
         print(lines[-1], flush=True)
-    if not arguments.quick:
-        RESULTS.parent.mkdir(exist_ok=True)
-        when, where = time.strftime("%Y-%m-%d"), f"{os.cpu_count()} cores, {platform.platform()}"
-        note = f"`make bench` on {when}: {versions}; {where}."
-        RESULTS.write_text("\n".join([f"# {__doc__.splitlines()[0]}", "", note, "", HEADER, *lines, ""]), "utf-8")
-        print(f"\nWritten to {RESULTS}.")
+    when, where = time.strftime("%Y-%m-%d"), f"{os.cpu_count()} cores, {platform.platform()}"
+    note = f"`semigp bench engine` on {when}: {versions}; {where}."
+    (folder / TABLE).write_text("\n".join([f"# {__doc__.splitlines()[0]}", "", note, "", HEADER, *lines, ""]), "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    name, *size, observed = sys.argv[1:]
+    run = {"gpy": time_gpy, "semigp": time_semigp}[name]
+    print(json.dumps(run(*map(int, size), float(observed))))

@@ -1,4 +1,7 @@
-"""The four propagations of a forecast: `make bench`. 1110 steps from 72 windows of 18 lags, 500 paths, both cores."""
+"""The four propagations of a forecast: `semigp bench forecasting`.
+
+1110 steps from 72 windows of 18 lags, 500 paths, both cores.
+"""
 
 import os
 import platform
@@ -12,10 +15,10 @@ from semigp import GPForecaster
 from semigp.datasets import make_mackey_glass
 
 STEPS, REPEATS = 1110, 5
-RESULTS = Path("results") / "forecasting-speed.md"
+TABLE = "forecasting-speed.md"
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     """Time a fit and every propagation, first call and median of the following ones."""
     os.environ["SEMIGP_CACHE"] = tempfile.mkdtemp()  # so that first calls compile
     series = make_mackey_glass(90)
@@ -32,9 +35,5 @@ def main() -> None:
     header = f"# Speed of forecasts\n\n{STEPS} steps, 500 paths, window 18, both cores. Seconds; later: a median.\n\n"
     machine = f"\n{platform.machine()}, Python {platform.python_version()}, JAX {version('jax')}.\n"
     table = "\n".join(["| propagation | first call | later calls |", "|---|---|---|", *lines])
-    RESULTS.write_text(header + table + "\n" + machine)
+    (folder / TABLE).write_text(header + table + "\n" + machine)
     print(table)
-
-
-if __name__ == "__main__":
-    main()

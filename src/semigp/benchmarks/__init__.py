@@ -1,0 +1,1 @@
+"""Speed on this machine: `semigp bench`, `make bench`."""

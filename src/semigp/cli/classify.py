@@ -1,0 +1,125 @@
+"""`semigp classify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+import typer
+
+from ..estimators import SemiSupervisedGPClassifier
+from . import options
+from .columns import check_present, choose_inputs
+from .problems import WRONG_USE, Problem, reported
+from .regress import describe_fit
+from .session import Session
+from .tables import numbers, read_table, rounded
+
+
+@reported
+def classify(
+    data: Annotated[Path | None, typer.Argument(help="CSV or Parquet file to learn from.", show_default=False)] = None,
+    label: Annotated[str, typer.Option("--label", "-l", help="Column of classes; empty where not known.")] = "",
+    predict: Annotated[Path | None, typer.Option("--predict", "-p", help="File with new rows to classify.")] = None,
+    output: options.Output = None,
+    ignore: options.Ignore = [],  # noqa: B006
+    components: Annotated[int | None, typer.Option("--components", help="Latent inputs.", min=1)] = None,
+    save: options.Save = None,
+    model: options.Model = None,
+    plot: options.Plot = None,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Find the classes of many rows from the labels of a few.
+
+    Rows without a label are learned from as well. Without --predict the rows of the file itself are classified; they
+    come back with class_predicted, class_probability and the probability of every class after them.
+
+    Example: semigp classify labels.csv --label class -o classified.csv
+    """
+    session = Session(quiet, as_json, (output, save, plot))
+    if (data is None) == (model is None):
+        raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
+    if model is not None:
+        if predict is None:
+            raise Problem("--model needs --predict with the rows to classify.", WRONG_USE)
+        classifier = session.load(model, SemiSupervisedGPClassifier)
+    else:
+        classifier = _fit(session, data, label, ignore, components, seed)
+        describe_fit(session, classifier)
+        session.note(f"Latent inputs that matter: {classifier.n_relevant_} of {len(classifier.relevance_)}.")
+    session.put(_classified(session, classifier, predict or data, is_new=predict is not None), output)
+    session.save(classifier, save)
+    session.draw(lambda axes: _draw(classifier, axes), plot)
+    session.finish()
+
+
+def _fit(
+    session: Session, path: Path, label: str, ignore: list[str], components: int | None, seed: int
+) -> SemiSupervisedGPClassifier:
+    if not label:
+        raise Problem("Say which column holds the classes: --label COLUMN.", WRONG_USE)
+    table = read_table(path)
+    check_present([label], table, path, "--label")
+    check_present(ignore, table, path, "--ignore")
+    names = choose_inputs(table, [label, *ignore], path, session.note)
+    values, labels = numbers(table, names, path), _labels(table[label])
+    empty = np.isnan(values).all(axis=0)
+    if empty.any():
+        name = names[int(np.argmax(empty))]
+        raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
+    known = [value for value in labels if value is not None]
+    classes = sorted(set(known), key=str)
+    if len(classes) < 2:
+        raise Problem(f"{path}, column {label!r}: two classes or more are needed; there {_found(classes)}.")
+    session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label, {len(classes)} classes.")
+    with session.fitting("classify") as bar:
+        classifier = SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
+        classifier.fit(pl.DataFrame(values, schema=names), pl.Series(label, labels, strict=False))
+    session.tell(rows_learned_from=len(table), labelled=len(known), classes=[str(each) for each in classes])
+    return classifier
+
+
+def _found(classes: list[Any]) -> str:
+    return f"is only {classes[0]!r}" if classes else "is no label"
+
+
+def _labels(column: pl.Series) -> list[Any]:
+    """Classes, None where there is none; whole numbers as such."""
+    if column.dtype != pl.Float64:
+        return [None if value is None else str(value) for value in column]
+    values = column.to_list()
+    whole = all(value is None or float(value).is_integer() for value in values)
+    return [None if value is None else int(value) if whole else value for value in values]
+
+
+def _classified(session: Session, model: SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
+    table = read_table(path)
+    names = list(model.feature_names_in_)
+    frame = pl.DataFrame(numbers(table, names, path), schema=names)
+    probabilities = model.predict_proba(frame)
+    best = model.classes_[np.argmax(probabilities, axis=1)]
+    label = model.output_names_[0]
+    if is_new and label in table.columns:
+        _score(session, _labels(table[label]), best)
+    columns = [pl.Series(f"{label}_predicted", best if is_new else model.transduction_)]
+    columns.append(rounded(f"{label}_probability", probabilities.max(axis=1)))
+    columns += [rounded(f"{label}={name}", each) for name, each in zip(model.classes_, probabilities.T, strict=True)]
+    return table.with_columns(columns)
+
+
+def _score(session: Session, truth: list[Any], found: np.ndarray) -> None:
+    pairs = [(str(a), str(b)) for a, b in zip(truth, found, strict=True) if a is not None]
+    if pairs:
+        share = float(np.mean([a == b for a, b in pairs]))
+        session.note(f"Right: {share:.1%} of the {len(pairs)} rows whose class is known.")
+        session.tell(accuracy=share)
+
+
+def _draw(classifier: SemiSupervisedGPClassifier, axes: Any) -> None:
+    from ..plotting import draw_latent
+
+    draw_latent(classifier, axes)

@@ -1,0 +1,105 @@
+"""Which columns of a table are inputs, which are outputs, and which are error bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from .problems import WRONG_USE, Problem
+from .tables import numbers
+
+ERROR_SUFFIX = "_std"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Numeric columns with their error bars."""
+
+    names: list[str]
+    values: np.ndarray  # (n, q), NaN where missing
+    std: np.ndarray | None  # (n, q), 0 where exact; None where nothing is said
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The values, with their names."""
+        return pl.DataFrame(self.values, schema=self.names).fill_nan(None)
+
+
+def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option: str) -> None:
+    """A problem, if an option names a column that is not there."""
+    for name in names:
+        if name not in table.columns:
+            raise Problem(
+                f"{option} {name}: {path} has no such column; there are {', '.join(table.columns)}.", WRONG_USE
+            )
+
+
+def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
+    """Numeric columns that are nothing else. Columns of text or times are left out, with a note."""
+    chosen = []
+    for name, kind in table.schema.items():
+        base = name.removesuffix(ERROR_SUFFIX)
+        if name in others or (base != name and base in table.columns):
+            continue
+        if kind == pl.Float64 or _holds_numbers(table[name]):
+            chosen.append(name)
+        else:
+            note(f"{path}: column {name!r} is left out; it holds {'times' if kind.is_temporal() else 'text'}.")
+    if not chosen:
+        raise Problem(f"{path}: no column of numbers is left to learn from.")
+    return chosen
+
+
+def _holds_numbers(column: pl.Series) -> bool:
+    """Whether a column of text is one of numbers, but for some cells."""
+    if column.dtype != pl.String:
+        return False
+    return column.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().any()
+
+
+def read_inputs(table: pl.DataFrame, names: list[str], errors: dict[str, str], path: Path) -> Inputs:
+    """Values and error bars of columns; `errors` maps names to numbers or to columns."""
+    values = numbers(table, names, path)
+    std = np.zeros(values.shape)
+    for k, name in enumerate(names):
+        default = name + ERROR_SUFFIX
+        told = errors.get(name, default if default in table.columns else "0")
+        std[:, k] = _error_bars(table, name, told, values[:, k], path)
+    return Inputs(names, values, std if std.any() else None)
+
+
+def _error_bars(table: pl.DataFrame, name: str, told: str, values: np.ndarray, path: Path) -> np.ndarray:
+    if told not in table.columns:
+        try:
+            constant = float(told)
+        except ValueError:
+            constant = -1.0
+        if not 0 <= constant < np.inf:
+            raise Problem(f"--error {name}={told}: neither a number, 0 or more, nor a column of {path}.", WRONG_USE)
+        return np.where(np.isnan(values), 0.0, constant)
+    std = numbers(table, [told], path)[:, 0]
+    if (std < 0).any():
+        raise Problem(f"{path}, row {np.argmax(std < 0) + 1}, column {told!r}: an error bar cannot be negative.")
+    lost = np.isnan(std) & ~np.isnan(values)
+    if lost.any():
+        raise Problem(
+            f"{path}, row {np.argmax(lost) + 1}, column {told!r}: no error bar, where {name!r} has a value; "
+            "0 stands for exact."
+        )
+    return np.where(np.isnan(values), 0.0, std)
+
+
+def parse_errors(options: Sequence[str], table: pl.DataFrame, path: Path) -> dict[str, str]:
+    """`--error x=0.1` and `--error x=column`."""
+    found = {}
+    for option in options:
+        name, sign, told = option.partition("=")
+        if not sign:
+            raise Problem(f"--error {option}: write it as column=number or column=column.", WRONG_USE)
+        check_present([name], table, path, "--error")
+        found[name] = told
+    return found

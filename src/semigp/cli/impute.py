@@ -1,0 +1,97 @@
+"""`semigp impute`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+import typer
+
+from ..estimators import GPImputer
+from . import options
+from .columns import ERROR_SUFFIX, check_present, choose_inputs
+from .problems import Problem, reported
+from .session import Session
+from .tables import numbers, read_table, rounded
+
+
+@reported
+def impute(
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with holes.", show_default=False)],
+    output: options.Output = None,
+    ignore: options.Ignore = [],  # noqa: B006
+    draws: Annotated[int, typer.Option("--draws", help="Draws of what is missing.", min=1)] = 10,
+    save: options.Save = None,
+    model: options.Model = None,
+    plot: options.Plot = None,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Fill the holes of a table, and say how sure that is.
+
+    Every column of numbers is a Gaussian process of the others. A column x that had holes is followed by x_std: the
+    standard deviation of what was filled in, 0 where the value was known. Other columns stay as they are.
+
+    Example: semigp impute data.csv -o filled.csv
+    """
+    session = Session(quiet, as_json, (output, save, plot))
+    table = read_table(data)
+    check_present(ignore, table, data, "--ignore")
+    if model is not None:
+        imputer = session.load(model, GPImputer)
+        names = list(imputer.feature_names_in_)
+    else:
+        names = choose_inputs(table, ignore, data, session.note)
+    values = numbers(table, names, data)
+    _check(values, names, data, is_new=model is None)
+    frame = pl.DataFrame(values, schema=names)
+    if model is None:
+        with session.fitting("impute"):
+            imputer = GPImputer(draws, random_state=seed).fit(frame)
+    mean, std = (np.asarray(part) for part in imputer.impute(None if model is None else frame, return_std=True))
+    holes = np.isnan(values)
+    session.note(f"{data}: {holes.sum()} of {holes.size} entries in {holes.any(axis=1).sum()} rows filled in.")
+    session.tell(filled=int(holes.sum()), entries=holes.size, columns=names)
+    session.put(_filled(table, names, mean, std, holes), output)
+    session.save(imputer, save)
+    session.draw(lambda axes: _draw(imputer, axes), plot)
+    session.finish()
+
+
+def _check(values: np.ndarray, names: list[str], path: Path, is_new: bool) -> None:
+    empty = np.isnan(values).all(axis=0)
+    if is_new and empty.any():
+        name = names[int(np.argmax(empty))]
+        raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
+
+
+def _filled(
+    table: pl.DataFrame, names: list[str], mean: np.ndarray, std: np.ndarray, holes: np.ndarray
+) -> pl.DataFrame:
+    """The table with its holes filled; error bars that were there stay where the value was known."""
+    columns: list[pl.Series] = []
+    for name in table.columns:
+        if name not in names:
+            columns.append(table[name])
+            continue
+        k = names.index(name)
+        columns.append(pl.Series(name, np.where(holes[:, k], rounded(name, mean[:, k]), mean[:, k])))
+        bar = name + ERROR_SUFFIX
+        if holes[:, k].any() and bar not in table.columns:
+            columns.append(rounded(bar, std[:, k]))
+    filled = pl.DataFrame(columns)
+    for k, name in enumerate(names):
+        bar = name + ERROR_SUFFIX
+        if bar in table.columns and holes[:, k].any():
+            kept = np.where(holes[:, k], std[:, k], numbers(table, [bar], Path(bar))[:, 0])
+            filled = filled.with_columns(pl.Series(bar, kept))
+    return filled
+
+
+def _draw(imputer: GPImputer, axes: Any) -> None:
+    from ..plotting import draw_imputed
+
+    draw_imputed(imputer, axes)

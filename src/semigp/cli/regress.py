@@ -1,0 +1,152 @@
+"""`semigp regress`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+import typer
+
+from .. import scores
+from ..estimators import SemiDescribedGPRegressor
+from . import options
+from .columns import Inputs, check_present, choose_inputs, parse_errors, read_inputs
+from .problems import WRONG_USE, Problem, reported
+from .session import Session
+from .tables import numbers, read_table, rounded
+
+
+@reported
+def regress(
+    train: Annotated[Path | None, typer.Argument(help="CSV or Parquet file to learn from.", show_default=False)] = None,
+    target: Annotated[list[str], typer.Option("--target", "-t", help="Column to predict (repeatable).")] = [],  # noqa: B006
+    predict: Annotated[Path | None, typer.Option("--predict", "-p", help="File with rows to predict.")] = None,
+    output: options.Output = None,
+    error: Annotated[
+        list[str], typer.Option("--error", help="Error bar of an input, as x=0.1 or x=COLUMN (repeatable).")
+    ] = [],  # noqa: B006
+    ignore: options.Ignore = [],  # noqa: B006
+    inducing: Annotated[int, typer.Option("--inducing", help="Inducing points.", min=1)] = 100,
+    save: options.Save = None,
+    model: options.Model = None,
+    plot: options.Plot = None,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Learn a column from the others, holes and error bars included, and predict it for new rows.
+
+    Empty cells are missing. A column x_std holds the error bars of the column x. Predictions come as the columns of the
+    new rows with y_predicted and y_predicted_std after them; if the new rows have the target, it is scored.
+
+    Example: semigp regress train.csv --target y --predict test.csv -o predicted.csv
+    """
+    session = Session(quiet, as_json, (output, save, plot))
+    if (train is None) == (model is None):
+        raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
+    if model is not None and predict is None:
+        raise Problem("--model needs --predict with the rows to predict.", WRONG_USE)
+    y = None
+    if model is not None:
+        regressor = session.load(model, SemiDescribedGPRegressor)
+    else:
+        inputs, y = _read(session, train, target, error, ignore)
+        if predict is not None:
+            _read_new(predict, inputs.names, error)  # what is wrong with it is better known before the fit
+        regressor = _fit(session, inputs, target, y, inducing, seed)
+    if predict is not None:
+        session.put(_predict(session, regressor, predict, error), output)
+    session.save(regressor, save)
+    session.draw(lambda axes: _draw(regressor, axes, y), plot)
+    session.finish()
+
+
+def _read(
+    session: Session, path: Path, targets: list[str], error: list[str], ignore: list[str]
+) -> tuple[Inputs, np.ndarray]:
+    """Inputs and outputs to learn from."""
+    if not targets:
+        raise Problem("Say what to predict: --target COLUMN.", WRONG_USE)
+    table = read_table(path)
+    check_present(targets, table, path, "--target")
+    check_present(ignore, table, path, "--ignore")
+    errors = parse_errors(error, table, path)
+    bars = [told for told in errors.values() if told in table.columns]
+    names = choose_inputs(table, [*targets, *ignore, *bars], path, session.note)
+    inputs, y = read_inputs(table, names, errors, path), numbers(table, targets, path)
+    for k, name in enumerate(targets):
+        if np.isnan(y[:, k]).all():
+            raise Problem(f"{path}, column {name!r}: no value to learn from.")
+    share, bars = np.isnan(inputs.values).mean(), "." if inputs.std is None else ", some with error bars."
+    session.note(
+        f"{path}: {len(y)} rows, {len(names)} inputs ({_listed(names)}), {share:.0%} of their entries missing{bars}"
+    )
+    session.tell(rows_learned_from=len(y), inputs=names, targets=targets, share_missing=float(share))
+    return inputs, y
+
+
+def _fit(
+    session: Session, inputs: Inputs, targets: list[str], y: np.ndarray, inducing: int, seed: int
+) -> SemiDescribedGPRegressor:
+    outputs = pl.DataFrame(y, schema=targets) if len(targets) > 1 else pl.Series(targets[0], y[:, 0])
+    with session.fitting("regress") as bar:
+        regressor = SemiDescribedGPRegressor(inducing, callback=bar.callback, random_state=seed)
+        regressor.fit(inputs.frame, outputs, inputs.std)
+    describe_fit(session, regressor)
+    _describe_inputs(session, regressor)
+    return regressor
+
+
+def describe_fit(session: Session, model: Any) -> None:
+    """How a fit went."""
+    report = model.fit_report_
+    session.note(f"Fit: {report.status}, bound {report.bound:.1f}, {len(report.trace)} iterations.")
+    session.tell(status=report.status, bound=float(report.bound))
+
+
+def _describe_inputs(session: Session, model: SemiDescribedGPRegressor) -> None:
+    found = dict(zip(model.feature_names_in_, model.relevance_.tolist(), strict=True))
+    best = sorted(found, key=lambda name: -found[name])[:8]
+    session.note("Relevance: " + ", ".join(f"{name} {found[name]:.2f}" for name in best) + ".")
+    session.tell(relevance=found)
+
+
+def _read_new(path: Path, names: list[str], error: list[str]) -> tuple[pl.DataFrame, Inputs]:
+    table = read_table(path)
+    return table, read_inputs(table, names, parse_errors(error, table, path), path)
+
+
+def _predict(session: Session, regressor: SemiDescribedGPRegressor, path: Path, error: list[str]) -> pl.DataFrame:
+    table, inputs = _read_new(path, list(regressor.feature_names_in_), error)
+    mean, std = regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
+    mean, std = mean.reshape(len(table), -1), std.reshape(len(table), -1)
+    targets = regressor.output_names_
+    for k, name in enumerate(targets):
+        table = table.with_columns(
+            rounded(f"{name}_predicted", mean[:, k]), rounded(f"{name}_predicted_std", std[:, k])
+        )
+    if set(targets) <= set(table.columns):
+        _score(session, numbers(table, targets, path), mean, std)
+    return table
+
+
+def _score(session: Session, truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> None:
+    if np.isnan(truth).all():
+        return
+    found = {"RMSE": float(np.sqrt(scores.ALL["MSE"](truth, mean, std)))}
+    found |= {name: float(scores.ALL[name](truth, mean, std)) for name in ("MAE", "NLPD", "CRPS", "coverage")}
+    words = ", ".join(f"{name} {value:.3g}" for name, value in found.items() if name != "coverage")
+    session.note(f"Scores: {words}; {found['coverage']:.0%} of the values inside the 95 % intervals.")
+    session.tell(scores=found)
+
+
+def _draw(regressor: SemiDescribedGPRegressor, axes: Any, y: np.ndarray | None) -> None:
+    from ..plotting import draw_prediction
+
+    draw_prediction(regressor, axes, y=y)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names if len(names) <= 6 else [*names[:5], f"and {len(names) - 5} more"])

@@ -1,0 +1,108 @@
+"""What a command says, and to whom: notes to the terminal, results to files or the standard output."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import typer
+from rich.console import Console
+
+from .. import load
+from .problems import INTERRUPTED, WRONG_USE, Problem
+from .progress import FitBar
+from .tables import check_writable, write_table
+
+
+class Session:
+    """One run of a command. Notes go to the standard error; `--json` puts a summary on the standard output."""
+
+    def __init__(self, quiet: bool, as_json: bool, outputs: tuple[Path | None, ...] = ()) -> None:
+        self.quiet, self.as_json = quiet, as_json
+        self.console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
+        self.summary: dict[str, Any] = {}
+        self._started = time.perf_counter()
+        warnings.showwarning = lambda message, *_: self.note(f"Note: {message}")  # put back by `reported`
+        for path in outputs:  # better now than after the fit
+            if path is not None and not path.absolute().parent.is_dir():
+                raise Problem(f"{path}: there is no folder {path.parent}.")
+
+    def note(self, text: str) -> None:
+        """A line for people."""
+        self.console.print(text, markup=False)
+
+    def tell(self, **facts: Any) -> None:
+        """Facts for machines."""
+        self.summary.update(facts)
+
+    @contextmanager
+    def fitting(self, title: str) -> Any:
+        """A bar while a model is fitted."""
+        with FitBar(title, self.console, self.console.is_terminal and not self.quiet) as bar:
+            yield bar
+        self.tell(interrupted=bar.is_interrupted)
+        if bar.is_interrupted:
+            self.note("Interrupted: this is the best model so far.")
+
+    def load(self, path: Path, kind: type) -> Any:
+        """A saved model of the kind that a command needs."""
+        model = load(path)
+        if not isinstance(model, kind):
+            raise Problem(f"{path} holds a {type(model).__name__}; this command needs a {kind.__name__}.", WRONG_USE)
+        return model
+
+    def save(self, model: Any, path: Path | None) -> None:
+        """Keep a fitted model, if there is a place for it."""
+        if path is not None:
+            model.save(path)
+            self.written("model", path)
+
+    def written(self, what: str, path: Path) -> None:
+        """Say where something is."""
+        self.note(f"Written: {path}")
+        self.summary.setdefault("files", {})[what] = str(path)
+
+    def put(self, table: pl.DataFrame, path: Path | None) -> None:
+        """Rows of results: into a file, into the JSON summary, or on the standard output."""
+        if path is not None:
+            check_writable(path)
+            write_table(table, path)
+            self.written("table", path)
+        elif self.as_json:
+            self.tell(rows=table.with_columns(pl.selectors.float().fill_nan(None)).to_dicts())
+        else:
+            write_table(table, None)
+
+    def draw(self, draw: Any, path: Path | None, size: tuple[float, float] = (7.0, 4.2)) -> None:
+        """A figure into a file, by a function of its axes."""
+        if path is None:
+            return
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=size, layout="constrained", dpi=150)
+        draw(figure.subplots())
+        try:
+            figure.savefig(path)
+        except ValueError as error:
+            raise Problem(f"{path}: {error}", WRONG_USE) from error
+        self.written("figure", path)
+
+    def finish(self) -> None:
+        """The summary, where machines asked for it, and the exit code."""
+        if self.as_json:
+            self.tell(seconds=round(time.perf_counter() - self._started, 2))
+            print(json.dumps(self.summary, default=_plain, allow_nan=False))
+        if self.summary.get("interrupted"):
+            raise typer.Exit(INTERRUPTED)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)

@@ -1,0 +1,49 @@
+"""The example problems as CSV files, for the examples in every command's help."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .examples import Labels, Regression, Series, Table
+
+
+def write_examples(folder: Path) -> list[Path]:
+    """train.csv, test.csv, data.csv, series.csv and labels.csv."""
+    folder.mkdir(parents=True, exist_ok=True)
+    regression, series, labels, table = Regression(), Series(), Labels(), Table()
+    days = [date(2025, 1, 1) + timedelta(days=i) for i in range(series.n_steps)]
+    contents: dict[str, tuple[Sequence[str], Iterable[Sequence[Any]]]] = {
+        "train.csv": (("a", "a_std", "b", "c", "y"), _regression_rows(*regression.train())),
+        "test.csv": (("a", "a_std", "b", "c", "y"), _regression_rows(*regression.test())),
+        "data.csv": (("part", *table.names), ((f"P{i:03d}", *row) for i, row in enumerate(table.recorded(), 1))),
+        "series.csv": (("date", "value"), zip(days, series.past(), strict=True)),
+        "labels.csv": (
+            ([f"x{k}" for k in range(1, 9)] + ["class"]),
+            ((*row, label) for row, label in zip(labels.rows(), labels.labels(), strict=True)),
+        ),
+    }
+    return [_write(folder / name, header, rows) for name, (header, rows) in contents.items()]
+
+
+def _regression_rows(inputs: np.ndarray, std: np.ndarray, y: np.ndarray) -> Iterable[Sequence[Any]]:
+    return zip(inputs[:, 0], std[:, 0], inputs[:, 1], inputs[:, 2], y, strict=True)
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows([_cell(value) for value in row] for row in rows)
+    return path
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,103 @@
+"""Matplotlib figures as SVG inside a page: in the page's colours, light or dark, with values to hover over."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..plotting.style import COLOURS, STYLE
+
+_POINTS_PER_INCH = 72.0
+_PIXELS_PER_INCH = 115.0  # on the page
+_MOST_SPOTS = 400
+# What is black, grey or white on paper takes the page's own colours; the coloured ones are lighter on a dark page.
+_THEMED = {
+    "#000000": "--ink", "#262626": "--ink", "#404040": "--ink", "#595959": "--soft", "#808080": "--soft",
+    "#b3b3b3": "--faint", "#b0b0b0": "--faint", "#cccccc": "--faint", "#ffffff": "--paper",
+    **{colour.lower(): f"--c{i}" for i, colour in enumerate(COLOURS)},
+}  # fmt: skip
+
+
+class Drawing:
+    """A figure while it is drawn: axes to draw into, the drawn data, and spots with values to hover over."""
+
+    def __init__(self, size: tuple[float, float] = (6.4, 3.9)) -> None:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+
+        with rc_context(STYLE):
+            self._figure = Figure(figsize=size, layout="constrained")
+            self.axes = self._figure.subplots()
+        self.table: dict[str, np.ndarray] = {}
+        self._spots: list[tuple[Any, Any, str]] = []
+
+    def draw(self, function: Callable[..., dict[str, np.ndarray]], *args: Any, **options: Any) -> dict[str, np.ndarray]:
+        """Let a function of `semigp.plotting` draw, and keep the table it returns."""
+        self.table = function(*args, axes=self.axes, **options)
+        return self.table
+
+    def spots(self, x: Sequence[Any], y: Sequence[Any], texts: Sequence[str]) -> None:
+        """Places that show a text when they are hovered over; of very many, some."""
+        every = -(-len(texts) // _MOST_SPOTS)
+        self._spots += list(zip(x, y, texts, strict=True))[::every]
+
+    def svg(self, prefix: str, label: str) -> str:
+        """The figure, for a page; `prefix` keeps its names apart from those of other figures."""
+        from matplotlib import rc_context
+
+        file = io.StringIO()
+        with rc_context({**STYLE, "svg.fonttype": "none"}):
+            self._figure.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        text = file.getvalue()
+        text = text[text.index("<svg") :].strip()
+        text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+        text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
+        text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+        text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+        text = re.sub(r"#[0-9a-f]{6}\b", lambda found: _themed(found.group()), text)
+        width = self._figure.get_figwidth() * _PIXELS_PER_INCH
+        told = f'role="img" aria-label="{escape(label, quote=True)}" style="max-width: {width:.0f}px"'
+        text = text.replace("<svg", f"<svg {told}", 1)
+        return text.removesuffix("</svg>") + self._hot() + "</svg>"
+
+    def _hot(self) -> str:
+        """Invisible circles with texts."""
+        if not self._spots:
+            return ""
+        height = self._figure.get_figheight() * _POINTS_PER_INCH
+        scale = _POINTS_PER_INCH / self._figure.dpi
+        xs = np.asarray(self.axes.convert_xunits([x for x, _, _ in self._spots]), float)
+        ys = np.asarray(self.axes.convert_yunits([y for _, y, _ in self._spots]), float)
+        places = self.axes.transData.transform(np.column_stack([xs, ys])) * scale
+        low, high = self.axes.bbox.min * scale - 2, self.axes.bbox.max * scale + 2
+        circles = [
+            f'<circle cx="{x:.1f}" cy="{height - y:.1f}" r="6" data-tip="{escape(text, quote=True)}"/>'
+            for (x, y), (_, _, text) in zip(places, self._spots, strict=True)
+            if np.all([x, y] >= low) and np.all([x, y] <= high)
+        ]
+        return '<g class="hot">' + "".join(circles) + "</g>"
+
+    def csv_link(self, name: str) -> str:
+        """A link that hands out the drawn data."""
+        file = io.StringIO()
+        writer = csv.writer(file)
+        writer.writerow(self.table)
+        writer.writerows(zip(*(_plain(column) for column in self.table.values()), strict=True))
+        data = base64.b64encode(file.getvalue().encode()).decode()
+        return f'<a download="{name}.csv" href="data:text/csv;base64,{data}">the drawn data</a>'
+
+
+def _themed(colour: str) -> str:
+    return f"var({_THEMED[colour]})" if colour in _THEMED else colour
+
+
+def _plain(column: np.ndarray) -> list[Any]:
+    column = np.asarray(column)
+    return [f"{value:.6g}" for value in column] if column.dtype.kind == "f" else [str(value) for value in column]
