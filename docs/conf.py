@@ -50,6 +50,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_signature": False,
+    "write_computation_times": False,
     "reference_url": {"semigp": None},
     "backreferences_dir": "auto_gallery/used_by",
     "doc_module": ("semigp",),
