@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-core test-others test-sktime test-slow lint format bench clean
+.PHONY: demo test test-core test-others test-sktime test-slow lint format bench docs clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -43,6 +43,9 @@ format: $(INSTALLED)
 bench: $(VENV)/.peers  ## One bound and gradient, and embeddings of images, beside GPy; the propagations of a forecast
 	$(BIN)/semigp bench all
 
+docs: $(VENV)/.docs  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
+	$(BIN)/sphinx-build -E -W --keep-going -b html docs build/docs
+
 .venv-sktime/.installed: pyproject.toml
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime]" pytest hypothesis
@@ -53,9 +56,13 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
+$(VENV)/.docs: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,docs]"
+	touch $@
+
 $(VENV)/.peers: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,peers]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sktime build .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-sktime build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

@@ -1,13 +1,21 @@
-"""Gaussian processes for data with holes."""
+"""Gaussian processes for data with holes.
 
-from .estimators import (
-    BayesianGPLVM,
-    GPForecaster,
-    GPImputer,
-    SemiDescribedGPRegressor,
-    SemiSupervisedGPClassifier,
-    load,
-)
+The estimators are loaded when they are first asked for: that takes a second, most of it scikit-learn and JAX.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .estimators import (
+        BayesianGPLVM,
+        GPForecaster,
+        GPImputer,
+        SemiDescribedGPRegressor,
+        SemiSupervisedGPClassifier,
+        load,
+    )
 
 __all__ = [
     "BayesianGPLVM",
@@ -18,3 +26,15 @@ __all__ = [
     "load",
 ]
 __version__ = "0.1.0.dev0"
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from . import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'semigp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
