@@ -39,8 +39,8 @@ class Contest:
         """From the negative log densities of every row."""
         leads = np.clip(mixture - gaussian, -_MOST_PER_ROW, _MOST_PER_ROW)
         error = np.std(leads, ddof=1) / np.sqrt(len(leads))
-        means = (float(part.mean()) for part in (mixture, gaussian, leads))
-        return cls(*means, float(error), len(leads), is_interrupted)
+        mean_mixture, mean_gaussian, lead = (float(part.mean()) for part in (mixture, gaussian, leads))
+        return cls(mean_mixture, mean_gaussian, lead, float(error), len(leads), is_interrupted)
 
     @property
     def winner(self) -> str:
@@ -67,7 +67,7 @@ def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
     for held in np.array_split(random.permutation(rows), _FOLDS):
         more, is_interrupted = _hold_back(held, quick, table, inputs)
         losses = np.column_stack([losses, more])
-        contest = Contest.between(*losses, is_interrupted)
+        contest = Contest.between(losses[0], losses[1], is_interrupted)
         if contest.is_interrupted or contest.is_clear:
             break
     return contest
