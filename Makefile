@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-core test-others test-sktime test-slow lint format bench docs clean
+.PHONY: demo test test-core test-others test-sktime test-slow lint format bench docs picture clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -42,6 +42,9 @@ format: $(INSTALLED)
 
 bench: $(VENV)/.peers  ## One bound and gradient, and embeddings of images, beside GPy; the propagations of a forecast
 	$(BIN)/semigp bench all
+
+picture: $(INSTALLED)  ## The picture of the README
+	$(BIN)/python docs/picture.py
 
 docs: $(VENV)/.docs  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
 	$(BIN)/sphinx-build -E -W --keep-going -b html docs build/docs

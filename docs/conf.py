@@ -51,7 +51,6 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_signature": False,
     "write_computation_times": False,
-    "reference_url": {"semigp": None},
     "backreferences_dir": "auto_gallery/used_by",
     "doc_module": ("semigp",),
 }

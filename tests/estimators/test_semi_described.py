@@ -301,6 +301,12 @@ def test_pipeline_and_grid_search(problem):
     assert search.best_score_ > 0.5
 
 
+def test_nothing_but_noise_is_said(random):
+    X, y = random.normal(size=(80, 1)), random.normal(size=80)
+    with pytest.warns(ConvergenceWarning, match="explained as noise"):
+        SemiDescribedGPRegressor(20, random_state=0).fit(X, y)
+
+
 def test_two_rows():
     model = SemiDescribedGPRegressor(random_state=0).fit([[0.0, np.nan], [1.0, 2.0]], [0.0, 1.0])
     mean, std = model.predict([[0.0, 2.0], [1.0, np.nan], [50.0, 2.0]], return_std=True)

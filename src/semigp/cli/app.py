@@ -23,6 +23,7 @@ EXPERIMENTS = {
     "noisy-inputs": "semigp.experiments.noisy_inputs",
     "forecasting": "semigp.experiments.forecasting",
     "semi-supervised": "semigp.experiments.semi_supervised",
+    "imputation": "semigp.experiments.imputation",
 }
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in ("engine", "forecasting", "embedding")}
 

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import typer
 
-from ..estimators import SemiSupervisedGPClassifier
+import semigp
+
 from . import options
 from .columns import check_present, choose_inputs
 from .problems import WRONG_USE, Problem, reported
@@ -46,7 +47,7 @@ def classify(
     if model is not None:
         if predict is None:
             raise Problem("--model needs --predict with the rows to classify.", WRONG_USE)
-        classifier = session.load(model, SemiSupervisedGPClassifier)
+        classifier = session.load(model, semigp.SemiSupervisedGPClassifier)
     else:
         classifier = _fit(session, data, label, ignore, components, seed)
         describe_fit(session, classifier)
@@ -59,7 +60,7 @@ def classify(
 
 def _fit(
     session: Session, path: Path, label: str, ignore: list[str], components: int | None, seed: int
-) -> SemiSupervisedGPClassifier:
+) -> semigp.SemiSupervisedGPClassifier:
     if not label:
         raise Problem("Say which column holds the classes: --label COLUMN.", WRONG_USE)
     table = read_table(path)
@@ -77,7 +78,7 @@ def _fit(
         raise Problem(f"{path}, column {label!r}: two classes or more are needed; there {_found(classes)}.")
     session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label, {len(classes)} classes.")
     with session.fitting("classify") as bar:
-        classifier = SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
+        classifier = semigp.SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
         classifier.fit(pl.DataFrame(values, schema=names), pl.Series(label, labels, strict=False))
     session.tell(rows_learned_from=len(table), labelled=len(known), classes=[str(each) for each in classes])
     return classifier
@@ -96,7 +97,7 @@ def _labels(column: pl.Series) -> list[Any]:
     return [None if value is None else int(value) if whole else value for value in values]
 
 
-def _classified(session: Session, model: SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
+def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
     table = read_table(path)
     names = list(model.feature_names_in_)
     frame = pl.DataFrame(numbers(table, names, path), schema=names)
@@ -119,7 +120,7 @@ def _score(session: Session, truth: list[Any], found: np.ndarray) -> None:
         session.tell(accuracy=share)
 
 
-def _draw(classifier: SemiSupervisedGPClassifier, axes: Any) -> None:
+def _draw(classifier: semigp.SemiSupervisedGPClassifier, axes: Any) -> None:
     from ..plotting import draw_latent
 
     draw_latent(classifier, axes)

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import typer
 
-from ..estimators import GPForecaster
+import semigp
+
 from ..series import Forecast
 from . import options
 from .columns import check_present, choose_inputs
@@ -56,14 +57,14 @@ def forecast(
     if bool(covariate) and future is None:
         raise Problem("--covariate needs --future, a file with its values for the steps to come.", WRONG_USE)
     if model is not None:
-        forecaster = session.load(model, GPForecaster)
+        forecaster = session.load(model, semigp.GPForecaster)
     else:
         table, time = _read(session, series, [*column, *covariate], time)
         names = column or choose_inputs(table, [time, *covariate, *ignore], series, session.note)
         frame = _frame(table, names, time, series)
         known = numbers(table, covariate, series) if covariate else None
         with session.fitting("forecast") as bar:
-            forecaster = GPForecaster(_window(window), callback=bar.callback, random_state=seed)
+            forecaster = semigp.GPForecaster(_window(window), callback=bar.callback, random_state=seed)
             forecaster.fit(frame, known, time or None)
         _describe(session, forecaster, series)
     ahead = None if future is None else _ahead(future, covariate, steps)
@@ -136,7 +137,7 @@ def _frame(table: pl.DataFrame, names: list[str], time: str, path: Path) -> pl.D
     return frame.with_columns(times)
 
 
-def _describe(session: Session, forecaster: GPForecaster, path: Path) -> None:
+def _describe(session: Session, forecaster: semigp.GPForecaster, path: Path) -> None:
     values, report = forecaster.impute(), forecaster.fit_report_
     gaps = int(np.sum(forecaster.impute(return_std=True)[1] > 0))
     session.note(f"{path}: {len(values)} steps, {gaps} values missing; window {forecaster.window_}.")

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import typer
 
-from ..estimators import GPImputer
+import semigp
+
 from . import options
 from .columns import ERROR_SUFFIX, check_present, choose_inputs
 from .problems import Problem, reported
@@ -41,7 +42,7 @@ def impute(
     table = read_table(data)
     check_present(ignore, table, data, "--ignore")
     if model is not None:
-        imputer = session.load(model, GPImputer)
+        imputer = session.load(model, semigp.GPImputer)
         names = list(imputer.feature_names_in_)
     else:
         names = choose_inputs(table, ignore, data, session.note)
@@ -50,7 +51,7 @@ def impute(
     frame = pl.DataFrame(values, schema=names)
     if model is None:
         with session.fitting("impute"):
-            imputer = GPImputer(draws, random_state=seed).fit(frame)
+            imputer = semigp.GPImputer(draws, random_state=seed).fit(frame)
     mean, std = (np.asarray(part) for part in imputer.impute(None if model is None else frame, return_std=True))
     holes = np.isnan(values)
     session.note(f"{data}: {holes.sum()} of {holes.size} entries in {holes.any(axis=1).sum()} rows filled in.")
@@ -91,7 +92,7 @@ def _filled(
     return filled
 
 
-def _draw(imputer: GPImputer, axes: Any) -> None:
+def _draw(imputer: semigp.GPImputer, axes: Any) -> None:
     from ..plotting import draw_imputed
 
     draw_imputed(imputer, axes)

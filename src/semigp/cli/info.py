@@ -13,8 +13,8 @@ import polars as pl
 import typer
 from rich.table import Table
 
-from .. import __version__, load
-from ..compilation import cache_folder
+import semigp
+
 from ..storage import NotAModel
 from . import options
 from .problems import reported
@@ -44,6 +44,8 @@ def info(
 def _installation() -> dict[str, Any]:
     import jax
 
+    from ..compilation import cache_folder
+
     def installed(name: str) -> str | None:
         try:
             return importlib.metadata.version(name)
@@ -53,7 +55,7 @@ def _installation() -> dict[str, Any]:
     folder = cache_folder()
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder and folder.exists() else 0
     return {
-        "semigp": __version__,
+        "semigp": semigp.__version__,
         "python": platform.python_version(),
         **{name: installed(name) or "not installed" for name in _PACKAGES},
         "computes on": ", ".join(str(device) for device in jax.devices()),
@@ -67,7 +69,7 @@ def _model(path: Path) -> dict[str, Any] | None:
     if path.suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".pq"):
         return None
     try:
-        model = load(path)
+        model = semigp.load(path)
     except NotAModel:
         if path.suffix == ".semigp":
             raise

@@ -6,14 +6,15 @@ import signal
 import threading
 import time
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from ..core.optimise import Progress
+if TYPE_CHECKING:
+    from ..core.optimise import Progress
 
 _PATIENCE = 2.0  # seconds without a bar
 _RECENT = 20  # iterations that tell how fast gains shrink

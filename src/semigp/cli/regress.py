@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 import typer
 
+import semigp
+
 from .. import scores
-from ..estimators import SemiDescribedGPRegressor
 from . import options
 from .columns import Inputs, check_present, choose_inputs, parse_errors, read_inputs
 from .problems import WRONG_USE, Problem, reported
@@ -50,7 +51,7 @@ def regress(
         raise Problem("--model needs --predict with the rows to predict.", WRONG_USE)
     y = None
     if model is not None:
-        regressor = session.load(model, SemiDescribedGPRegressor)
+        regressor = session.load(model, semigp.SemiDescribedGPRegressor)
     else:
         inputs, y = _read(session, train, target, error, ignore)
         if predict is not None:
@@ -89,10 +90,10 @@ def _read(
 
 def _fit(
     session: Session, inputs: Inputs, targets: list[str], y: np.ndarray, inducing: int, seed: int
-) -> SemiDescribedGPRegressor:
+) -> semigp.SemiDescribedGPRegressor:
     outputs = pl.DataFrame(y, schema=targets) if len(targets) > 1 else pl.Series(targets[0], y[:, 0])
     with session.fitting("regress") as bar:
-        regressor = SemiDescribedGPRegressor(inducing, callback=bar.callback, random_state=seed)
+        regressor = semigp.SemiDescribedGPRegressor(inducing, callback=bar.callback, random_state=seed)
         regressor.fit(inputs.frame, outputs, inputs.std)
     describe_fit(session, regressor)
     _describe_inputs(session, regressor)
@@ -106,7 +107,7 @@ def describe_fit(session: Session, model: Any) -> None:
     session.tell(status=report.status, bound=float(report.bound))
 
 
-def _describe_inputs(session: Session, model: SemiDescribedGPRegressor) -> None:
+def _describe_inputs(session: Session, model: semigp.SemiDescribedGPRegressor) -> None:
     found = dict(zip(model.feature_names_in_, model.relevance_.tolist(), strict=True))
     best = sorted(found, key=lambda name: -found[name])[:8]
     session.note("Relevance: " + ", ".join(f"{name} {found[name]:.2f}" for name in best) + ".")
@@ -118,7 +119,9 @@ def _read_new(path: Path, names: list[str], error: list[str]) -> tuple[pl.DataFr
     return table, read_inputs(table, names, parse_errors(error, table, path), path)
 
 
-def _predict(session: Session, regressor: SemiDescribedGPRegressor, path: Path, error: list[str]) -> pl.DataFrame:
+def _predict(
+    session: Session, regressor: semigp.SemiDescribedGPRegressor, path: Path, error: list[str]
+) -> pl.DataFrame:
     table, inputs = _read_new(path, list(regressor.feature_names_in_), error)
     mean, std = regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
     mean, std = mean.reshape(len(table), -1), std.reshape(len(table), -1)
@@ -142,7 +145,7 @@ def _score(session: Session, truth: np.ndarray, mean: np.ndarray, std: np.ndarra
     session.tell(scores=found)
 
 
-def _draw(regressor: SemiDescribedGPRegressor, axes: Any, y: np.ndarray | None) -> None:
+def _draw(regressor: semigp.SemiDescribedGPRegressor, axes: Any, y: np.ndarray | None) -> None:
     from ..plotting import draw_prediction
 
     draw_prediction(regressor, axes, y=y)

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 
-from .. import load
+import semigp
+
 from .problems import INTERRUPTED, WRONG_USE, Problem
 from .progress import FitBar
 from .tables import check_writable, write_table
@@ -52,7 +53,7 @@ class Session:
 
     def load(self, path: Path, kind: type) -> Any:
         """A saved model of the kind that a command needs."""
-        model = load(path)
+        model = semigp.load(path)
         if not isinstance(model, kind):
             raise Problem(f"{path} holds a {type(model).__name__}; this command needs a {kind.__name__}.", WRONG_USE)
         return model

@@ -158,8 +158,9 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self._training, self._frame_kind = X, FrameKind.of(frame)
         with computing():
             self._fit_components(table)
-        if self.fit_report_.status in ("iteration limit", "failed"):
-            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
+        report = self.fit_report_
+        if report.status in ("iteration limit", "failed") or "explained as noise" in report.message:
+            warnings.warn(report.message, ConvergenceWarning, stacklevel=2)
         return self
 
     def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
