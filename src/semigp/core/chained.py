@@ -151,7 +151,8 @@ class ChainedGPs:
             gps = {j: self._conditioned(rows, j) for j in columns}
             filled = np.where(missing, 0.0, table)
             for sweep in range(SWEEPS_TO_DRAW + draws_each - 1):
-                mean, variance, noise = filled.copy(), np.zeros(filled.shape), random.normal(size=filled.shape[1])
+                noise = random.normal(size=missing.shape[1])
+                mean, variance = filled.copy(), np.zeros(filled.shape)
                 for j in columns:
                     holes = missing[:, j]
                     mean[holes, j], variance[holes, j] = gps[j].predict(_without(filled[holes], j))
