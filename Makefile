@@ -9,8 +9,8 @@ INSTALLED := $(VENV)/.installed
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
 
-# In three processes: one that had compiled all the programs of all tests was aborted inside XLA.
-REST := --ignore=tests/core --ignore=tests/estimators --ignore=tests/adapters
+# In several processes: one that had compiled all the programs of all tests was aborted inside XLA.
+REST := $(addprefix --ignore=tests/,core estimators adapters cli report test_documentation.py)
 
 test: $(INSTALLED)  ## All tests but the slow ones, the engine's beside the others
 	$(MAKE) -j2 test-core test-others
@@ -20,6 +20,7 @@ test-core: $(INSTALLED)
 
 test-others: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" tests/estimators
+	$(BIN)/python -m pytest -m "not slow" tests/cli tests/report tests/test_documentation.py
 	$(BIN)/python -m pytest -m "not slow" $(REST)
 
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
@@ -27,6 +28,7 @@ test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an 
 
 test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators
+	$(BIN)/python -m pytest tests/cli tests/report tests/test_documentation.py
 	$(BIN)/python -m pytest $(REST)
 	$(BIN)/python -m pytest tests/core
 

@@ -32,7 +32,10 @@ class Summary:
 
 
 def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int, table: Path) -> list[Row]:
-    """All cells, in processes with a core each; the table grows, and a line tells of progress, with each that ends."""
+    """All cells, in processes with a core each; the table grows, and a line tells of progress, with each that ends.
+
+    The rows come back in the order of the cells.
+    """
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
     for i in range(n_jobs):
@@ -46,7 +49,7 @@ def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs
             spent = time.perf_counter() - started
             left = spent / done * (len(arguments) - done)
             print(f"{done}/{len(arguments)} cells, {spent:.0f} s, about {left:.0f} s left", flush=True)
-    return rows
+    return [row for job in jobs for row in job.result()]
 
 
 def _take_core(cores: Any) -> None:
