@@ -44,6 +44,13 @@ class Timeline:
         joined = np.concatenate([self.index, later]) if isinstance(later, np.ndarray) else self.index.append(later)
         return replace(self, index=joined)
 
+    def like_the_series(self, values: np.ndarray) -> Any:
+        """Values (T, p) in the form that the series had: an array, a series or a frame with its times."""
+        if self.library is None:
+            return values[:, 0] if self.is_flat else values
+        frame = self.frame(dict(zip(self.names, values.T, strict=True)), self.index)
+        return frame[self.names[0]] if self.is_flat else frame
+
     def frame(self, columns: dict[str, np.ndarray], index: Any) -> Any:
         """Columns as a frame of the library the series came from, pandas by default."""
         library = self.library or nw.Implementation.PANDAS

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import typer.main
@@ -115,6 +116,22 @@ def test_times_that_lack_are_gaps_and_numbers_can_be_times(shell):
     np.testing.assert_allclose(found["mean"], np.sin(np.arange(60, 63) / 3), atol=0.1)
 
 
+MONTHS = ("2015-{:02d}", "2015-{:02d}-01", "01.{:02d}.2015")
+
+
+@pytest.mark.parametrize("form", [*MONTHS, "ends"])
+def test_months_that_lack_are_gaps(shell, form):
+    ends = pd.date_range("2015-01-31", periods=12, freq="ME").strftime("%Y-%m-%d")
+    times = ends if form == "ends" else [form.format(month) for month in range(1, 13)]
+    table = pl.DataFrame({"month": list(times), "value": np.sin(np.arange(12.0))})
+    table.filter(~table["month"].is_in([times[4], times[5]])).write_csv("m.csv")
+    result = shell("forecast m.csv --window 2 --steps 2")
+    assert "2 times lack" in result.stderr
+    assert "12 steps, 2 values missing" in result.stderr
+    after = "2016-01-31" if form == "ends" else "2016-01-01"
+    assert pl.read_csv(result.stdout.encode())["month"][0] == after
+
+
 def test_forecast_with_covariates(shell):
     random = np.random.default_rng(0)
     push, values = random.normal(size=83), np.zeros(84)
@@ -147,6 +164,38 @@ def test_numbers_as_classes(shell):
     table.write_csv("n.csv")
     found = pl.read_csv(shell("classify n.csv --label class --components 2 --quiet").stdout.encode())
     assert set(found["class_predicted"]) == {0, 1, 2}
+
+
+def test_minus_one_is_no_label_and_whole_numbers_stay_whole(shell):
+    numbers = pl.read_csv("labels.csv").with_columns(
+        pl.col("class").replace_strict(dict(zip(Labels.names, range(3), strict=True)))
+    )
+    numbers.with_columns(pl.col("class").fill_null(-1)).with_row_index("id").write_csv("n.csv")
+    result = shell("classify n.csv --label class --components 2 --ignore id")
+    assert "300 rows, 12 of them with a label: 0 4, 1 4, 2 4." in result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0].endswith("class,class_predicted,class_probability,class=0,class=1,class=2")
+    assert lines[1].split(",")[0] == "0"
+    table = pl.read_csv(result.stdout.encode())
+    stated = [row[f"class={row['class_predicted']}"] for row in table.iter_rows(named=True)]
+    np.testing.assert_allclose(stated, table["class_probability"], atol=1e-6)
+
+
+def test_error_bars_that_new_rows_lack_are_missed(shell):
+    pl.read_csv("test.csv").drop("a_std").write_csv("bare.csv")
+    result = shell("regress train.csv -t y --inducing 15 --predict bare.csv --ignore b --ignore c -o out.csv")
+    assert "bare.csv: no error bars for a" in result.stderr
+
+
+def test_decimal_commas(shell):
+    (shell.folder / "de.csv").write_text("a;b\n1,5;2,25\n2,5;\n3,5;4,25\n4,5;5,25\n", encoding="utf-8")
+    table = pl.read_csv(shell("impute de.csv --quiet").stdout.encode())
+    assert table["a"].to_list() == [1.5, 2.5, 3.5, 4.5]
+    assert 2.25 < table["b"][1] < 5.25
+
+
+def test_version(shell):
+    assert shell("--version").stdout.strip() == semigp.__version__
 
 
 def test_info(shell):

@@ -6,6 +6,8 @@ something, and must be refused.
 
 import hashlib
 import json
+import os
+import stat
 import subprocess
 import sys
 
@@ -94,7 +96,7 @@ def test_forecaster(tmp_path, index):
     again, expected = semigp.load(tmp_path / "m"), model.forecast(5)
     np.testing.assert_array_equal(again.forecast(5).paths, expected.paths)
     pd.testing.assert_frame_equal(again.forecast(5).to_frame(), expected.to_frame())
-    np.testing.assert_array_equal(again.impute(), model.impute())
+    np.testing.assert_array_equal(np.asarray(again.impute()), np.asarray(model.impute()))
     later = values[-3:]
     pd.testing.assert_frame_equal(
         again.update(later).forecast(2).to_frame(), model.update(later).forecast(2).to_frame()
@@ -182,6 +184,15 @@ def test_damaged_files(saved, tmp_path):
     saved.write_bytes(b"PK\x03\x04")
     with pytest.raises(storage.NotAModel, match="not a file written by save"):
         semigp.load(saved)
+
+
+def test_others_may_read_the_file_as_the_umask_says(regressor, tmp_path):
+    before = os.umask(0o022)
+    try:
+        regressor.save(tmp_path / "m")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == 0o644
 
 
 def test_old_file_survives_a_failed_save(saved, regressor, monkeypatch):

@@ -28,7 +28,7 @@ N_FIGURES = 11
 def report(tmp_path_factory):
     said = []
     path = tell(tmp_path_factory.mktemp("demo") / "report.html", said.append)
-    assert len(said) == 4
+    assert len(said) == 6
     return path
 
 

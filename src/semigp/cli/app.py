@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+import semigp
+
 from . import options
 from .classify import classify
 from .forecast import forecast
@@ -31,12 +33,23 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # so that lines of a paragraph flow
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        print(semigp.__version__)
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
     """Gaussian processes for data with holes.
 
     Files to try every example on: semigp demo --data .

@@ -14,7 +14,6 @@ import semigp
 from . import options
 from .columns import check_present, choose_inputs
 from .problems import WRONG_USE, Problem, reported
-from .regress import describe_fit
 from .session import Session
 from .tables import numbers, read_table, rounded
 
@@ -41,7 +40,7 @@ def classify(
 
     Example: semigp classify labels.csv --label class -o classified.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
+    session = Session(quiet, as_json, output, (save, plot))
     if (data is None) == (model is None):
         raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
     if model is not None:
@@ -50,8 +49,9 @@ def classify(
         classifier = session.load(model, semigp.SemiSupervisedGPClassifier)
     else:
         classifier = _fit(session, data, label, ignore, components, seed)
-        describe_fit(session, classifier)
-        session.note(f"Latent inputs that matter: {classifier.n_relevant_} of {len(classifier.relevance_)}.")
+        report = classifier.fit_report_
+        session.note(f"Embedded: {classifier.n_relevant_} of {len(classifier.relevance_)} latent inputs matter.")
+        session.tell(status=report.status, bound=float(report.bound))
     session.put(_classified(session, classifier, predict or data, is_new=predict is not None), output)
     session.save(classifier, save)
     session.draw(lambda axes: _draw(classifier, axes), plot)
@@ -76,10 +76,12 @@ def _fit(
     classes = sorted(set(known), key=str)
     if len(classes) < 2:
         raise Problem(f"{path}, column {label!r}: two classes or more are needed; there {_found(classes)}.")
-    session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label, {len(classes)} classes.")
+    counts = ", ".join(f"{each} {known.count(each)}" for each in classes[:12]) + (", …" if len(classes) > 12 else "")
+    session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label: {counts}.")
     with session.fitting("classify") as bar:
         classifier = semigp.SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
-        classifier.fit(pl.DataFrame(values, schema=names), pl.Series(label, labels, strict=False))
+        classifier.fit(pl.DataFrame(values, schema=names), np.array(labels, dtype=object))
+        classifier.output_names_ = [label]  # a series would tell, but not keep whole numbers beside nulls
     session.tell(rows_learned_from=len(table), labelled=len(known), classes=[str(each) for each in classes])
     return classifier
 
@@ -89,10 +91,10 @@ def _found(classes: list[Any]) -> str:
 
 
 def _labels(column: pl.Series) -> list[Any]:
-    """Classes, None where there is none; whole numbers as such."""
-    if column.dtype != pl.Float64:
+    """Classes, None where there is none (empty or -1); whole numbers as such."""
+    if not column.dtype.is_numeric():
         return [None if value is None else str(value) for value in column]
-    values = column.to_list()
+    values = [None if value == -1 else value for value in column.to_list()]  # scikit-learn's sign for no label
     whole = all(value is None or float(value).is_integer() for value in values)
     return [None if value is None else int(value) if whole else value for value in values]
 
@@ -102,12 +104,15 @@ def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path
     names = list(model.feature_names_in_)
     frame = pl.DataFrame(numbers(table, names, path), schema=names)
     probabilities = model.predict_proba(frame)
-    best = model.classes_[np.argmax(probabilities, axis=1)]
+    chosen = np.argmax(probabilities, axis=1)
+    if not is_new:  # rows that have a label keep it
+        chosen = np.searchsorted(model.classes_, model.transduction_)
+    best = model.classes_[chosen]
     label = model.output_names_[0]
     if is_new and label in table.columns:
         _score(session, _labels(table[label]), best)
-    columns = [pl.Series(f"{label}_predicted", best if is_new else model.transduction_)]
-    columns.append(rounded(f"{label}_probability", probabilities.max(axis=1)))
+    columns = [pl.Series(f"{label}_predicted", best)]
+    columns.append(rounded(f"{label}_probability", probabilities[np.arange(len(chosen)), chosen]))
     columns += [rounded(f"{label}={name}", each) for name, each in zip(model.classes_, probabilities.T, strict=True)]
     return table.with_columns(columns)
 
@@ -123,4 +128,4 @@ def _score(session: Session, truth: list[Any], found: np.ndarray) -> None:
 def _draw(classifier: semigp.SemiSupervisedGPClassifier, axes: Any) -> None:
     from ..plotting import draw_latent
 
-    draw_latent(classifier, axes)
+    draw_latent(classifier, axes, labelled=classifier.labelled_)

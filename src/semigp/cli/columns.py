@@ -45,7 +45,7 @@ def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: 
         base = name.removesuffix(ERROR_SUFFIX)
         if name in others or (base != name and base in table.columns):
             continue
-        if kind == pl.Float64 or _holds_numbers(table[name]):
+        if kind.is_numeric() or _holds_numbers(table[name]):
             chosen.append(name)
         else:
             note(f"{path}: column {name!r} is left out; it holds {'times' if kind.is_temporal() else 'text'}.")

@@ -14,11 +14,13 @@ import semigp
 from ..series import Forecast
 from . import options
 from .columns import check_present, choose_inputs
+from .grid import on_grid
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
 from .tables import numbers, read_table, rounded
 
-_MOST_ADDED = 10  # times as many steps as there are rows: then the times are not those of a series with gaps
+_DATES = "Write dates as 2015-01-31, 2015-01, 31.01.2015 or Jan 2015."
+_HISTORY = 200  # steps of the past that a figure shows at least
 
 
 @reported
@@ -51,7 +53,7 @@ def forecast(
 
     Example: semigp forecast series.csv --steps 100 --plot fan.png -o forecast.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
+    session = Session(quiet, as_json, output, (save, plot))
     if (series is None) == (model is None):
         raise Problem("Give a file with a series, or --model with a saved model.", WRONG_USE)
     if bool(covariate) and future is None:
@@ -59,7 +61,7 @@ def forecast(
     if model is not None:
         forecaster = session.load(model, semigp.GPForecaster)
     else:
-        table, time = _read(session, series, [*column, *covariate], time)
+        table, time = _read(session, series, [*column, *covariate], ignore, time)
         names = column or choose_inputs(table, [time, *covariate, *ignore], series, session.note)
         frame = _frame(table, names, time, series)
         known = numbers(table, covariate, series) if covariate else None
@@ -83,7 +85,17 @@ def _window(text: str) -> int | str:
     return int(text)
 
 
-def _read(session: Session, path: Path, needed: list[str], time: str) -> tuple[pl.DataFrame, str]:
+def _check_texts(table: pl.DataFrame, others: list[str], path: Path) -> None:
+    """A column of text beside a series is most likely one of dates."""
+    for name, kind in table.schema.items():
+        if kind == pl.String and name not in others and table[name].null_count() < len(table):
+            example = table[name].drop_nulls()[0]
+            raise Problem(
+                f"{path}, column {name!r}: {example!r} is not read as a date. {_DATES} Or use --ignore {name}."
+            )
+
+
+def _read(session: Session, path: Path, needed: list[str], ignored: list[str], time: str) -> tuple[pl.DataFrame, str]:
     """The table on a regular grid, and the name of its column of times, if it has one."""
     table = read_table(path)
     check_present(needed, table, path, "--column")
@@ -97,33 +109,12 @@ def _read(session: Session, path: Path, needed: list[str], time: str) -> tuple[p
             )
         time = dates[0] if dates else ""
     if not time:
+        _check_texts(table, [*needed, *ignored], path)
         return table, ""
     if table[time].dtype == pl.String:
-        numbers(table, [time], path)  # says where it is neither a number nor a date
-    return _on_grid(session, table, time, path), time
-
-
-def _on_grid(session: Session, table: pl.DataFrame, time: str, path: Path) -> pl.DataFrame:
-    """Rows in order of time, and empty ones where a time lacks; months of unequal length stay as they are."""
-    for is_wrong, what in (
-        (table[time].is_null(), "no time"),
-        (table[time].is_duplicated(), "a time that is there twice"),
-    ):
-        if is_wrong.any():
-            raise Problem(f"{path}, row {is_wrong.arg_max() + 1}, column {time!r}: {what}.")
-    table = table.sort(time)
-    ticks = table[time].to_physical().cast(pl.Float64).to_numpy()
-    step = np.diff(ticks).min() if len(ticks) > 1 else 1.0
-    places = (ticks - ticks[0]) / step
-    is_even = np.allclose(places, np.round(places), atol=1e-6) and places[-1] < _MOST_ADDED * len(ticks)
-    lacking = round(float(places[-1])) + 1 - len(ticks)
-    if not is_even or not lacking:
-        return table
-    session.note(f"{path}: {lacking} times lack between the first and the last; they count as gaps.")
-    every = pl.Series(time, ticks[0] + step * np.arange(len(ticks) + lacking)).cast(table[time].to_physical().dtype)
-    placed = table.with_columns(every.gather(np.round(places).astype(int)))
-    grid = pl.DataFrame([every]).join(placed, on=time, how="left", maintain_order="left")
-    return grid.with_columns(pl.col(time).cast(table[time].dtype))
+        example = table[time].drop_nulls()[0]
+        raise Problem(f"{path}, column {time!r}: {example!r} is neither a date nor a number. {_DATES}")
+    return on_grid(table, time, path, session.note), time
 
 
 def _frame(table: pl.DataFrame, names: list[str], time: str, path: Path) -> pl.DataFrame:
@@ -138,9 +129,9 @@ def _frame(table: pl.DataFrame, names: list[str], time: str, path: Path) -> pl.D
 
 
 def _describe(session: Session, forecaster: semigp.GPForecaster, path: Path) -> None:
-    values, report = forecaster.impute(), forecaster.fit_report_
-    gaps = int(np.sum(forecaster.impute(return_std=True)[1] > 0))
-    session.note(f"{path}: {len(values)} steps, {gaps} values missing; window {forecaster.window_}.")
+    report, std = forecaster.fit_report_, forecaster.impute(return_std=True)[1]
+    gaps = int(sum((std[name] > 0).sum() for name in forecaster.series_names_))
+    session.note(f"{path}: {len(std)} steps, {gaps} values missing; window {forecaster.window_}.")
     session.note(f"Fit: {report.status}, bound {report.bound:.1f}, {len(report.trace)} iterations.")
     session.tell(status=report.status, bound=float(report.bound), window=forecaster.window_, gaps=gaps)
 
@@ -165,4 +156,4 @@ def _ahead(path: Path, names: list[str], steps: int) -> np.ndarray:
 def _draw(found: Forecast, axes: Any) -> None:
     from ..plotting import draw_fan
 
-    draw_fan(found, axes)
+    draw_fan(found, axes, history=max(_HISTORY, 2 * len(found)))

@@ -38,7 +38,7 @@ def impute(
 
     Example: semigp impute data.csv -o filled.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
+    session = Session(quiet, as_json, output, (save, plot))
     table = read_table(data)
     check_present(ignore, table, data, "--ignore")
     if model is not None:

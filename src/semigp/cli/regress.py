@@ -44,7 +44,9 @@ def regress(
 
     Example: semigp regress train.csv --target y --predict test.csv -o predicted.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
+    session = Session(quiet, as_json, output, (save, plot))
+    if train is not None and predict is None and save is None and plot is None:
+        session.note("Nothing is asked of the model but how it fits; see --predict, --save and --plot.")
     if (train is None) == (model is None):
         raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
     if model is not None and predict is None:
@@ -81,9 +83,7 @@ def _read(
         if np.isnan(y[:, k]).all():
             raise Problem(f"{path}, column {name!r}: no value to learn from.")
     share, bars = np.isnan(inputs.values).mean(), "." if inputs.std is None else ", some with error bars."
-    session.note(
-        f"{path}: {len(y)} rows, {len(names)} inputs ({_listed(names)}), {share:.0%} of their entries missing{bars}"
-    )
+    session.note(f"{path}: {len(y)} rows, inputs {_listed(names)}; {share:.0%} of their entries missing{bars}")
     session.tell(rows_learned_from=len(y), inputs=names, targets=targets, share_missing=float(share))
     return inputs, y
 
@@ -110,8 +110,14 @@ def describe_fit(session: Session, model: Any) -> None:
 def _describe_inputs(session: Session, model: semigp.SemiDescribedGPRegressor) -> None:
     found = dict(zip(model.feature_names_in_, model.relevance_.tolist(), strict=True))
     best = sorted(found, key=lambda name: -found[name])[:8]
-    session.note("Relevance: " + ", ".join(f"{name} {found[name]:.2f}" for name in best) + ".")
+    session.note("Relevance (1: matters most): " + ", ".join(f"{name} {found[name]:.2f}" for name in best) + ".")
     session.tell(relevance=found)
+
+
+def _have_bars(regressor: semigp.SemiDescribedGPRegressor, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
+    """Which inputs had error bars in training, and which have them now."""
+    now = np.zeros(len(inputs.names), bool) if inputs.std is None else inputs.std.any(axis=0)
+    return regressor.has_error_bars_, now
 
 
 def _read_new(path: Path, names: list[str], error: list[str]) -> tuple[pl.DataFrame, Inputs]:
@@ -123,6 +129,11 @@ def _predict(
     session: Session, regressor: semigp.SemiDescribedGPRegressor, path: Path, error: list[str]
 ) -> pl.DataFrame:
     table, inputs = _read_new(path, list(regressor.feature_names_in_), error)
+    lacking = [
+        name for name, had, has in zip(inputs.names, *_have_bars(regressor, inputs), strict=True) if had and not has
+    ]
+    if lacking:
+        session.note(f"{path}: no error bars for {', '.join(lacking)}, as in training; its values count as exact.")
     mean, std = regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
     mean, std = mean.reshape(len(table), -1), std.reshape(len(table), -1)
     targets = regressor.output_names_

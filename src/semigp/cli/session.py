@@ -24,13 +24,17 @@ from .tables import check_writable, write_table
 class Session:
     """One run of a command. Notes go to the standard error; `--json` puts a summary on the standard output."""
 
-    def __init__(self, quiet: bool, as_json: bool, outputs: tuple[Path | None, ...] = ()) -> None:
+    def __init__(
+        self, quiet: bool, as_json: bool, table: Path | None = None, others: tuple[Path | None, ...] = ()
+    ) -> None:
         self.quiet, self.as_json = quiet, as_json
         self.console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self.summary: dict[str, Any] = {}
         self._started = time.perf_counter()
         warnings.showwarning = lambda message, *_: self.note(f"Note: {message}")  # put back by `reported`
-        for path in outputs:  # better now than after the fit
+        if table is not None:  # better now than after the fit
+            check_writable(table)
+        for path in others:
             if path is not None and not path.absolute().parent.is_dir():
                 raise Problem(f"{path}: there is no folder {path.parent}.")
 
@@ -72,7 +76,6 @@ class Session:
     def put(self, table: pl.DataFrame, path: Path | None) -> None:
         """Rows of results: into a file, into the JSON summary, or on the standard output."""
         if path is not None:
-            check_writable(path)
             write_table(table, path)
             self.written("table", path)
         elif self.as_json:

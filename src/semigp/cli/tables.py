@@ -6,6 +6,7 @@ Rows are counted from 1, the header not included.
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +17,11 @@ import polars as pl
 
 from .problems import Problem
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
+MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "-", "?", "."})
 _DELIMITERS = ",;\t|"
+# Whole numbers that a float holds exactly; numbers such as -1,5 where commas do not part fields.
+_WHOLE, _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d+(,\d*)?([eE][+-]?\d+)?")
+_FORMS = ("%Y-%m", "%d.%m.%Y", "%Y/%m/%d", "%b %Y", "%B %Y")  # of dates, besides ISO 8601
 _SUFFIXES = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -25,9 +29,9 @@ def read_table(path: Path) -> pl.DataFrame:
     """A table whose columns are numbers (Float64), times, or text; null where missing."""
     if _kind(path) == "parquet":
         return _read_parquet(path)
-    header, rows = _read_csv(path)
-    columns = zip(*rows, strict=True) if rows else ([] for _ in header)
-    return pl.DataFrame({name: _column(values) for name, values in zip(header, columns, strict=True)})
+    header, rows, has_commas = _read_csv(path)
+    columns = zip(*rows, strict=True)
+    return pl.DataFrame({name: _column(values, has_commas) for name, values in zip(header, columns, strict=True)})
 
 
 def write_table(table: pl.DataFrame, path: Path | None) -> None:
@@ -59,13 +63,14 @@ def numbers(table: pl.DataFrame, names: list[str], path: Path) -> np.ndarray:
 
 def _numbers(table: pl.DataFrame, name: str, path: Path) -> np.ndarray:
     if name not in table.columns:
-        raise Problem(f"{path}: there is no column {name!r}; there are {', '.join(table.columns)}.")
+        there = ", ".join(table.columns)
+        raise Problem(f"{path}: there is no column {name!r} (an empty one would do); there are {there}.")
     column = table[name]
-    if column.dtype != pl.Float64:
+    if not column.dtype.is_numeric():
         for row, value in enumerate(column, 1):
             if value is not None and _number(str(value)) is None:
                 raise Problem(f"{path}, row {row}, column {name!r}: {_shortened(value)} is not a number.")
-    values = column.to_numpy().astype(float)
+    values = column.cast(pl.Float64).to_numpy()
     if np.isinf(values).any():
         raise Problem(f"{path}, row {np.argmax(np.isinf(values)) + 1}, column {name!r}: the value is infinite.")
     return values
@@ -91,6 +96,8 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise Problem(f"{path} is not a Parquet file that can be read: {error}") from error
     for name, kind in table.schema.items():
+        if kind.is_integer():
+            continue
         if kind.is_numeric() or kind == pl.Boolean:
             table = table.with_columns(pl.col(name).cast(pl.Float64).fill_nan(None))
         elif isinstance(kind, pl.Categorical | pl.Enum):
@@ -100,12 +107,14 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     return table
 
 
-def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
+def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
+    """Header, rows, and whether numbers may have a comma in them."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         try:
             first = file.readline()
             file.seek(0)
-            lines = csv.reader(file, delimiter=max(_DELIMITERS, key=first.count), strict=True)
+            delimiter = max(_DELIMITERS, key=first.count)
+            lines = csv.reader(file, delimiter=delimiter, strict=True)
             header = _check_header(next(lines, []), path)
             rows: list[list[str]] = []
             for fields in lines:
@@ -123,7 +132,7 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
             raise Problem(f"{path}, line {lines.line_num}: {error}.") from error
     if not rows:
         raise Problem(f"{path}: there are no rows below the header.")
-    return header, rows
+    return header, rows, delimiter != ","
 
 
 def _check_header(fields: list[str], path: Path) -> list[str]:
@@ -140,10 +149,15 @@ def _check_header(fields: list[str], path: Path) -> list[str]:
     return header
 
 
-def _column(fields: Any) -> pl.Series:
-    """Numbers if all fields are, else times if all are, else text."""
+def _column(fields: Any, has_commas: bool) -> pl.Series:
+    """Numbers if all fields are, whole ones as such, else times if all are, else text."""
     cells = [None if field.strip().lower() in MISSING else field.strip() for field in fields]
     known = [cell for cell in cells if cell is not None]
+    if has_commas and all(_DECIMAL_COMMA.fullmatch(cell) for cell in known):
+        cells = [None if cell is None else cell.replace(",", ".") for cell in cells]
+        known = [cell for cell in cells if cell is not None]
+    if known and all(_WHOLE.fullmatch(cell) for cell in known):
+        return pl.Series([None if cell is None else int(cell) for cell in cells], dtype=pl.Int64)
     if all(_number(cell) is not None for cell in known):
         return pl.Series([None if cell is None else _number(cell) for cell in cells], dtype=pl.Float64)
     if all(_time(cell) is not None for cell in known):
@@ -160,10 +174,15 @@ def _number(cell: str) -> float | None:
 
 def _time(cell: str) -> datetime | None:
     """A date or time as in ISO 8601, or a year and month; in UTC where it has a zone."""
+    for form in _FORMS:
+        try:
+            return datetime.strptime(cell, form)
+        except ValueError:
+            continue
     if not cell[:4].isdigit() or "-" not in cell:
         return None
     try:
-        time = datetime.fromisoformat(cell if len(cell) != 7 else f"{cell}-01")
+        time = datetime.fromisoformat(cell)
     except ValueError:
         return None
     return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)

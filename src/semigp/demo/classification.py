@@ -14,10 +14,10 @@ from sklearn.svm import SVC
 from .. import plotting
 from ..estimators import SemiSupervisedGPClassifier
 from ..report import Drawing, Report
-from .examples import SEED, Labels
+from .examples import SEED, Labels, Scores
 
 
-def classification(report: Report, callback: Any) -> tuple[str, list[tuple[str, list[float]]]]:
+def classification(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
     """Classify the rows that have no label."""
     problem = Labels()
     X, classes, labels = problem.rows(), problem.classes(), problem.labels()
@@ -46,7 +46,7 @@ def classification(report: Report, callback: Any) -> tuple[str, list[tuple[str, 
     points = zip(table["confidence"], table["share"], strict=True)
     drawing.spots(table["confidence"], table["share"], [f"said {said:.0%}, was {was:.0%}" for said, was in points])
     report.figure(drawing, "Whether probabilities mean what they say.", "Confidence against the share that is right.")
-    return f"{problem.n_labels} labels, {hidden.sum()} rows without one, % wrong", rows
+    return f"{problem.n_labels} labels, {hidden.sum()} rows without one", ("% wrong",), rows
 
 
 def _usual_ways(X: np.ndarray, classes: np.ndarray, hidden: np.ndarray) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..datasets import make_mackey_glass
 
 SEED = 7
+Scores = list[tuple[str, list[float]]]  # of every way, ours first
 
 
 @dataclass(frozen=True)

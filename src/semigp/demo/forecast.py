@@ -11,10 +11,10 @@ from ..baselines import Climatology, Persistence
 from ..estimators import GPForecaster
 from ..report import Drawing, Report
 from ..series import Forecast
-from .examples import SEED, Series
+from .examples import SEED, Scores, Series
 
 
-def forecast(report: Report, callback: Any) -> tuple[str, list[tuple[str, list[float]]]]:
+def forecast(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
     """Forecast, and see what came."""
     problem = Series()
     past, future = problem.past(), problem.future()
@@ -35,7 +35,7 @@ def forecast(report: Report, callback: Any) -> tuple[str, list[tuple[str, list[f
     drawing = Drawing((5.4, 3.4))
     drawing.draw(plotting.draw_relevance, model)
     report.figure(drawing, "Which past values matter.", "Bars of the relevance of the lags.")
-    return f"Forecast of {problem.n_ahead} steps, MAE", [(name, values[:1]) for name, values in rows]
+    return f"Forecast of {problem.n_ahead} steps", ("MAE", "CRPS"), rows
 
 
 def _draw_fan(report: Report, found: Forecast, future: np.ndarray) -> None:

@@ -12,10 +12,10 @@ from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 from .. import plotting
 from ..estimators import GPImputer
 from ..report import Drawing, Report
-from .examples import SEED, Table
+from .examples import SEED, Scores, Table
 
 
-def imputation(report: Report, callback: Any) -> tuple[str, list[tuple[str, list[float]]]]:
+def imputation(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
     """Fill the holes."""
     problem = Table()
     truth, recorded = problem.truth(), problem.recorded()
@@ -47,7 +47,7 @@ def imputation(report: Report, callback: Any) -> tuple[str, list[tuple[str, list
         "Known values, and what was filled in with 95 % intervals.",
         "Columns of dots, with imputed values and their error bars among them.",
     )
-    return f"Table, {holes.mean():.0%} of it lost, RMSE", rows
+    return f"Table, {holes.mean():.0%} of it lost", ("RMSE",), rows
 
 
 def _rmse(error: np.ndarray) -> float:

@@ -14,12 +14,10 @@ from ..baselines import CompleteRowsGP, ImputedGP
 from ..estimators import SemiDescribedGPRegressor
 from ..report import Drawing, Report
 from ..scores import ALL
-from .examples import SEED, Regression
-
-Scores = list[tuple[str, list[float]]]
+from .examples import SEED, Regression, Scores
 
 
-def regression(report: Report, callback: Any) -> tuple[str, Scores]:
+def regression(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
     """Fit, predict, and draw everything there is to see."""
     problem = Regression()
     X, std, y = problem.train()
@@ -42,7 +40,7 @@ def regression(report: Report, callback: Any) -> tuple[str, Scores]:
     _draw_beliefs(report, model, y, problem.truth())
     _draw_calibration(report, y_new, mean, spread)
     _draw_fit(report, model)
-    return f"Regression, {holes.mean():.0%} of the inputs missing, NLPD", [(name, values[1:2]) for name, values in rows]
+    return f"Regression, {holes.mean():.0%} of the inputs missing", ("MSE", "NLPD"), rows
 
 
 def _frame(X: np.ndarray) -> pl.DataFrame:

@@ -29,9 +29,10 @@ def tell(path: Path, say: Callable[[str], None], callback: Any = None) -> Path:
     started = time.perf_counter()
     report = Report("What semigp made of data with holes", _LEAD)
     for chapter in (regression, imputation, forecast, classification):
-        what, ((_, ours), *others) = chapter(report, callback)
-        best, name = min((values[0], name) for name, values in others)
-        say(f"{what}: {ours[0]:.3g}; the best of the usual ways, {name}: {best:.3g}.")
+        what, measures, ((_, ours), *others) = chapter(report, callback)
+        for k, measure in enumerate(measures):
+            best, name = min((values[k], name) for name, values in others)
+            say(f"{what}, {measure}: {ours[k]:.3g}; the best of the usual ways, {name}: {best:.3g}.")
     report.section("Settings and versions")
     report.facts(
         {

@@ -83,6 +83,8 @@ class GPForecaster(Saved, BaseEstimator):
     window_ : int
     lag_relevance_ : (window_,) or (window_, p)
         Which lags matter, lag 1 first: the prior variance of the slope along each, the largest being 1.
+    series_names_ : list of str
+        Of the columns.
     noise_variance_ : (p,)
         Of the values, in their own units squared.
     fit_report_ : FitReport
@@ -223,6 +225,7 @@ class GPForecaster(Saved, BaseEstimator):
     def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
         """Everything a forecast needs from the series itself: gaps drawn, posteriors, last windows."""
         self._values, self._covariates, self._timeline = values, covariates, timeline
+        self.series_names_ = timeline.names
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
         self._gaps: Gaps | None = None
         pasts = [standard]
@@ -332,7 +335,7 @@ class GPForecaster(Saved, BaseEstimator):
         return self
 
     def impute(self, return_std: bool = False) -> Any:
-        """The series with its gaps filled, and on request the standard deviation of every value."""
+        """The series with its gaps filled, and on request the standard deviation of every value; frames as frames."""
         check_is_fitted(self)
         mean, std = self._values.copy(), np.zeros(self._values.shape)
         if self._gaps is not None:
@@ -340,7 +343,7 @@ class GPForecaster(Saved, BaseEstimator):
             mean = np.where(np.isnan(self._values), mean, self._values)
             std[self._gaps.steps, self._gaps.columns] = np.sqrt(np.diagonal(self._gaps.covariance))
             std = std * self._scale.std
-        found = tuple(part[:, 0] if self._timeline.is_flat else part for part in (mean, std))
+        found = tuple(self._timeline.like_the_series(part) for part in (mean, std))
         return found if return_std else found[0]
 
     def backtest(self, series: Any, horizon: int, n_origins: int = 10, propagation: str = "sample") -> list[dict]:

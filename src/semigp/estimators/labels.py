@@ -102,7 +102,10 @@ def _as_array(y: Any) -> np.ndarray:
     array = np.asarray(y)
     if array.dtype.kind in "US" and not isinstance(y, np.ndarray):
         array = np.asarray(y, dtype=object)
-    if array.dtype.kind in "US" and np.isin(array, ["-1", "nan", "None", "<NA>"]).any():
+    texts = (
+        array if array.dtype.kind in "US" else np.array([value for value in array.ravel() if isinstance(value, str)])
+    )
+    if len(texts) and np.isin(texts, ["", "-1", "nan", "None", "<NA>"]).any():
         raise ValueError("y has a missing label as text; mark unlabelled rows by None in an array of dtype object.")
     return array
 

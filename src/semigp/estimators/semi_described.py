@@ -76,6 +76,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     contest_ : Contest or None
         How the two forms did on held-back outputs: negative log density per value, lower is better, and the `lead` of
         the Gaussian, in which no row counts for more than a nat. It wins by more than two standard errors of that.
+    has_error_bars_ : (n_features_in_,)
+        Which inputs came with error bars.
     output_names_ : list of str, or None
         Of the columns of y, where it came as a frame or a series with a name.
     n_features_in_, feature_names_in_
@@ -154,6 +156,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._x_scaler = StandardScaler().fit(np.where(np.isnan(X).all(axis=0), 0.0, X))
         self._y_scaler = StandardScaler().fit(y)
+        self.has_error_bars_ = (error > 0).any(axis=0)
         table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
         self._training, self._frame_kind = X, FrameKind.of(frame)
         with computing():

@@ -72,6 +72,8 @@ class SemiSupervisedGPClassifier(
         With "auto", the share of each Gaussian process.
     embedding_, embedding_std_, relevance_, n_relevant_, bound_, fit_report_
         As in `BayesianGPLVM`.
+    labelled_ : (l,)
+        Numbers of the rows that have a label.
     output_names_ : list of str, or None
         Of the labels, where they came as a frame or a series with a name.
     n_features_in_, feature_names_in_
@@ -165,6 +167,7 @@ class SemiSupervisedGPClassifier(
 
     def _learn(self, labels: Labels, is_weighted: bool) -> SemiSupervisedGPClassifier:
         self._labels, self.classes_, self.head_weights_ = labels, labels.classes, None
+        self.labelled_ = np.unique(np.concatenate([column.rows for column in labels.columns]))
         if self._landscape is not None:
             self.classifiers_ = [LabelMixture(self._landscape, column) for column in labels.columns]
             weights = [classifier.weights for classifier in self.classifiers_]

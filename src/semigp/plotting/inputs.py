@@ -13,6 +13,7 @@ from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns
 # Light, middle and dark, so that they differ in print as well.
 _STATES = {"observed": "#DCE6EE", "uncertain": "#E69F00", "missing": "#23395B"}
 _MOST_SHARES, _MOST_BARS, _MOST_LINES = 20, 30, 300
+_MOST_COLUMNS = 20  # side by side: those with the most holes
 _Z95 = 1.959963984540054
 
 
@@ -64,7 +65,8 @@ def _write_shares(axes: Any, shares: np.ndarray) -> None:
 def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, np.ndarray]:
     """What a fitted model believes of its missing (or uncertain) training entries: means and 95 % intervals.
 
-    With `truth`, the complete table, against the true values; else beside the known values of each column. Every
+    With `truth`, the complete table, against the true values; else beside the known values of each column, of at most
+    the twenty with the most holes. Every
     column is drawn in units of its own standard deviation. Returns "row", "column", "mean", "std" and, if it was given,
     "truth", in the units of the data; and where each is drawn, "x" and "y".
     """
@@ -116,7 +118,8 @@ def _draw_against_truth(
 
 
 def _draw_beside_known(axes: Any, mean: np.ndarray, std: np.ndarray, names: np.ndarray) -> np.ndarray:
-    drawn = np.flatnonzero((std > 0).any(axis=0))
+    counts = (std > 0).sum(axis=0)
+    drawn = np.sort(np.argsort(-counts, kind="stable")[: min(_MOST_COLUMNS, np.count_nonzero(counts))])
     steps = 0.36 * np.arange(len(mean)) / len(mean)  # rows side by side, in their order
     places = 0.04 + np.searchsorted(drawn, np.arange(mean.shape[1])) + steps[:, None]
     for place, column in enumerate(drawn):
@@ -130,7 +133,7 @@ def _draw_beside_known(axes: Any, mean: np.ndarray, std: np.ndarray, names: np.n
     name_columns(axes, names[drawn])
     axes.set(xlabel="column", ylabel="value (standard deviations)", xlim=(-0.6, len(drawn) - 0.4))
     axes.legend(ncols=2, **ABOVE)
-    return places[std > 0]
+    return np.where(np.isin(np.arange(mean.shape[1]), drawn), places, np.nan)[std > 0]
 
 
 def draw_relevance(model: Any, axes: Any = None) -> dict[str, np.ndarray]:

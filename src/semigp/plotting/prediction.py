@@ -39,7 +39,7 @@ def draw_prediction(
         name = str(names[column]) if names.dtype.kind != "i" else f"input {column}"
         _draw_curve(axes, curve)
         _draw_rows(axes, rows, name)
-        axes.set(xlabel=name, ylabel="output" if len(model.noise_variance_) == 1 else f"output {output}")
+        axes.set(xlabel=name, ylabel=_output_name(model, output))
         axes.legend(ncols=2, **ABOVE)
     parts = np.repeat(["curve", "row"], [len(curve), len(rows)])
     return {"part": parts, **dict(zip(("x", "x_std", "y", "y_std"), np.concatenate([curve, rows]).T, strict=True))}
@@ -52,6 +52,13 @@ def _curve(model: Any, belief: Any, values: np.ndarray, column: int, output: int
     grid[:, column] = np.linspace(low - 0.05 * (high - low), high + 0.05 * (high - low), _GRID)
     mean, std = (part.reshape(_GRID, -1)[:, output] for part in model.predict(like(grid, belief), return_std=True))
     return np.column_stack([grid[:, column], np.zeros(_GRID), mean, std])
+
+
+def _output_name(model: Any, output: int) -> str:
+    names = getattr(model, "output_names_", None)
+    if names is not None:
+        return str(names[output])
+    return "output" if len(model.noise_variance_) == 1 else f"output {output}"
 
 
 def _training_output(y: Any, n_rows: int, n_outputs: int) -> np.ndarray:
@@ -70,7 +77,7 @@ def _draw_curve(axes: Any, curve: np.ndarray) -> None:
 
 def _draw_rows(axes: Any, rows: np.ndarray, name: str) -> None:
     inferred = rows[:, 1] > 0
-    kinds = ((~inferred, f"{name} observed", "0.25", "o"), (inferred, f"{name} inferred", COLOURS[1], "D"))
+    kinds = ((~inferred, f"{name} observed", "0.25", "o"), (inferred, f"{name} missing or uncertain", COLOURS[1], "D"))
     for some, label, colour, marker in kinds:
         if some.any():
             x, x_std, y, y_std = rows[some].T
