@@ -73,28 +73,26 @@ def _fit(
         name = names[int(np.argmax(empty))]
         raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
     known = [value for value in labels if value is not None]
-    classes = sorted(set(known), key=str)
+    classes = sorted(set(known))
     if len(classes) < 2:
         raise Problem(f"{path}, column {label!r}: two classes or more are needed; there {_found(classes)}.")
     session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label, {len(classes)} classes.")
     with session.fitting("classify") as bar:
         classifier = semigp.SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
-        classifier.fit(pl.DataFrame(values, schema=names), pl.Series(label, labels, strict=False))
-    session.tell(rows_learned_from=len(table), labelled=len(known), classes=[str(each) for each in classes])
+        classifier.fit(pl.DataFrame(values, schema=names), pl.Series(label, labels, dtype=pl.String))
+    session.tell(rows_learned_from=len(table), labelled=len(known), classes=classes)
     return classifier
 
 
-def _found(classes: list[Any]) -> str:
+def _found(classes: list[str]) -> str:
     return f"is only {classes[0]!r}" if classes else "is no label"
 
 
-def _labels(column: pl.Series) -> list[Any]:
-    """Classes, None where there is none; whole numbers as such."""
-    if column.dtype != pl.Float64:
-        return [None if value is None else str(value) for value in column]
-    values = column.to_list()
-    whole = all(value is None or float(value).is_integer() for value in values)
-    return [None if value is None else int(value) if whole else value for value in values]
+def _labels(column: pl.Series) -> list[str | None]:
+    """Classes as texts, None where there is none: of numbers, -1 would be none, and gaps would turn 1 into 1.0."""
+    if column.dtype == pl.Float64:
+        return [None if value is None else f"{value:.0f}" if value.is_integer() else repr(value) for value in column]
+    return [None if value is None else str(value) for value in column]
 
 
 def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
@@ -112,8 +110,8 @@ def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path
     return table.with_columns(columns)
 
 
-def _score(session: Session, truth: list[Any], found: np.ndarray) -> None:
-    pairs = [(str(a), str(b)) for a, b in zip(truth, found, strict=True) if a is not None]
+def _score(session: Session, truth: list[str | None], found: np.ndarray) -> None:
+    pairs = [(a, b) for a, b in zip(truth, found, strict=True) if a is not None]
     if pairs:
         share = float(np.mean([a == b for a, b in pairs]))
         session.note(f"Right: {share:.1%} of the {len(pairs)} rows whose class is known.")

@@ -59,7 +59,8 @@ def forecast(
     if model is not None:
         forecaster = session.load(model, semigp.GPForecaster)
     else:
-        table, time = _read(session, series, [*column, *covariate], time)
+        needed = {"--column": column, "--covariate": covariate, "--ignore": ignore}
+        table, time = _read(session, series, needed, time)
         names = column or choose_inputs(table, [time, *covariate, *ignore], series, session.note)
         frame = _frame(table, names, time, series)
         known = numbers(table, covariate, series) if covariate else None
@@ -71,22 +72,24 @@ def forecast(
     found = forecaster.forecast(steps, n_paths=paths, covariates=ahead)
     session.put(_rows(found), output)
     session.save(forecaster, save)
-    session.draw(lambda axes: _draw(found, axes), plot, (9.0, 3.6))
+    count = len(found.timeline.names)
+    session.draw(lambda axes: _draw(found, axes), plot, (9.0, 1.0 + 2.6 * count), count)
     session.finish()
 
 
 def _window(text: str) -> int | str:
     if text == "auto":
         return text
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise Problem(f"--window {text}: a number from 1 on, or auto.", WRONG_USE)
     return int(text)
 
 
-def _read(session: Session, path: Path, needed: list[str], time: str) -> tuple[pl.DataFrame, str]:
+def _read(session: Session, path: Path, needed: dict[str, list[str]], time: str) -> tuple[pl.DataFrame, str]:
     """The table on a regular grid, and the name of its column of times, if it has one."""
     table = read_table(path)
-    check_present(needed, table, path, "--column")
+    for option, names in needed.items():
+        check_present(names, table, path, option)
     if time:
         check_present([time], table, path, "--time")
     else:
@@ -98,8 +101,10 @@ def _read(session: Session, path: Path, needed: list[str], time: str) -> tuple[p
         time = dates[0] if dates else ""
     if not time:
         return table, ""
-    if table[time].dtype == pl.String:
-        numbers(table, [time], path)  # says where it is neither a number nor a date
+    if table[time].dtype == pl.String:  # says where it is neither a number nor a date
+        table = table.with_columns(pl.Series(time, numbers(table, [time], path)[:, 0], nan_to_null=True))
+    if table[time].dtype == pl.Time:
+        raise Problem(f"{path}, column {time!r}: times of day without a date.")
     return _on_grid(session, table, time, path), time
 
 

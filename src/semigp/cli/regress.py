@@ -55,10 +55,12 @@ def regress(
     else:
         inputs, y = _read(session, train, target, error, ignore)
         if predict is not None:
-            _read_new(predict, inputs.names, error)  # what is wrong with it is better known before the fit
+            _read_new(
+                predict, inputs.names, error, [*target, *ignore]
+            )  # what is wrong with it is better known before the fit
         regressor = _fit(session, inputs, target, y, inducing, seed)
     if predict is not None:
-        session.put(_predict(session, regressor, predict, error), output)
+        session.put(_predict(session, regressor, predict, error, ignore), output)
     session.save(regressor, save)
     session.draw(lambda axes: _draw(regressor, axes, y), plot)
     session.finish()
@@ -76,7 +78,9 @@ def _read(
     errors = parse_errors(error, table, path)
     bars = [told for told in errors.values() if told in table.columns]
     names = choose_inputs(table, [*targets, *ignore, *bars], path, session.note)
-    inputs, y = read_inputs(table, names, errors, path), numbers(table, targets, path)
+    for name in set(errors).difference(names):
+        raise Problem(f"--error {name}: error bars are for inputs, and {name!r} is none.", WRONG_USE)
+    inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
     for k, name in enumerate(targets):
         if np.isnan(y[:, k]).all():
             raise Problem(f"{path}, column {name!r}: no value to learn from.")
@@ -114,15 +118,16 @@ def _describe_inputs(session: Session, model: semigp.SemiDescribedGPRegressor) -
     session.tell(relevance=found)
 
 
-def _read_new(path: Path, names: list[str], error: list[str]) -> tuple[pl.DataFrame, Inputs]:
+def _read_new(path: Path, names: list[str], error: list[str], others: list[str]) -> tuple[pl.DataFrame, Inputs]:
     table = read_table(path)
-    return table, read_inputs(table, names, parse_errors(error, table, path), path)
+    return table, read_inputs(table, names, parse_errors(error, table, path), path, others)
 
 
 def _predict(
-    session: Session, regressor: semigp.SemiDescribedGPRegressor, path: Path, error: list[str]
+    session: Session, regressor: semigp.SemiDescribedGPRegressor, path: Path, error: list[str], ignore: list[str]
 ) -> pl.DataFrame:
-    table, inputs = _read_new(path, list(regressor.feature_names_in_), error)
+    others = [*regressor.output_names_, *ignore]
+    table, inputs = _read_new(path, list(regressor.feature_names_in_), error, others)
     mean, std = regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
     mean, std = mean.reshape(len(table), -1), std.reshape(len(table), -1)
     targets = regressor.output_names_

@@ -16,7 +16,8 @@ import polars as pl
 
 from .problems import Problem
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
+MISSING = frozenset({"", "na", "n/a", "nan", "-nan", "+nan", "null", "none", "-", "?"})
+_LARGEST = 2**53  # from here on whole numbers are rounded
 _DELIMITERS = ",;\t|"
 _SUFFIXES = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
@@ -91,7 +92,9 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise Problem(f"{path} is not a Parquet file that can be read: {error}") from error
     for name, kind in table.schema.items():
-        if kind.is_numeric() or kind == pl.Boolean:
+        if kind.is_integer() and (table[name].abs() > _LARGEST).any():
+            table = table.with_columns(pl.col(name).cast(pl.String))
+        elif kind.is_numeric() or kind == pl.Boolean:
             table = table.with_columns(pl.col(name).cast(pl.Float64).fill_nan(None))
         elif isinstance(kind, pl.Categorical | pl.Enum):
             table = table.with_columns(pl.col(name).cast(pl.String))
@@ -109,7 +112,9 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
             header = _check_header(next(lines, []), path)
             rows: list[list[str]] = []
             for fields in lines:
-                if fields:  # an empty line is no row
+                if len(header) == 1 and not fields:  # a missing value
+                    rows.append(fields)
+                elif fields:  # else an empty line is no row
                     rows.append(fields)
                     if len(fields) != len(header):
                         where = f"{path}, row {len(rows)} (line {lines.line_num})"
@@ -121,9 +126,11 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
             raise Problem(f"{path}, near line {line}: not UTF-8 text. Save the file as UTF-8.") from error
         except csv.Error as error:
             raise Problem(f"{path}, line {lines.line_num}: {error}.") from error
+    while rows and not rows[-1]:
+        rows.pop()
     if not rows:
         raise Problem(f"{path}: there are no rows below the header.")
-    return header, rows
+    return header, [fields or [""] for fields in rows]
 
 
 def _check_header(fields: list[str], path: Path) -> list[str]:
@@ -141,14 +148,22 @@ def _check_header(fields: list[str], path: Path) -> list[str]:
 
 
 def _column(fields: Any) -> pl.Series:
-    """Numbers if all fields are, else times if all are, else text."""
+    """Numbers if all fields are, else times if all are, else text; so is a key that a number would change."""
     cells = [None if field.strip().lower() in MISSING else field.strip() for field in fields]
     known = [cell for cell in cells if cell is not None]
+    if any(_is_key(cell) for cell in known):
+        return pl.Series(cells, dtype=pl.String)
     if all(_number(cell) is not None for cell in known):
         return pl.Series([None if cell is None else _number(cell) for cell in cells], dtype=pl.Float64)
     if all(_time(cell) is not None for cell in known):
         return pl.Series([None if cell is None else _time(cell) for cell in cells], dtype=pl.Datetime("us"))
     return pl.Series(cells, dtype=pl.String)
+
+
+def _is_key(cell: str) -> bool:
+    """Whether digits are a name rather than a number: 00123, or more of them than a number holds."""
+    digits = cell.lstrip("+-")
+    return digits.isdecimal() and ((len(digits) > 1 and digits[0] == "0") or len(digits) > 16 or int(digits) > _LARGEST)
 
 
 def _number(cell: str) -> float | None:
@@ -164,9 +179,9 @@ def _time(cell: str) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(cell if len(cell) != 7 else f"{cell}-01")
-    except ValueError:
+        return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+    except (OverflowError, ValueError):
         return None
-    return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
 
 
 def _shortened(value: Any) -> str:
