@@ -353,3 +353,16 @@ def test_the_bound_by_stages():
     report.trace = np.array([np.nan])
     with pytest.raises(ValueError, match="no finite bound to draw; see model"):
         plotting.draw_bound(SimpleNamespace(fit_report_=report))
+
+
+def test_names_are_no_formulas_and_stand_in_the_legend():
+    """Dollars and underscores mean something to matplotlib, and nothing to who names a column."""
+    frame = pd.DataFrame({r"$\frac$": [1.0, np.nan], "_x": [1.0, 2.0]})
+    figure, axes = plt.subplots()
+    table = plotting.draw_missingness(frame, axes)
+    figure.canvas.draw()
+    assert set(table["column"]) == set(frame.columns)
+    model = SimpleNamespace(embedding_=np.eye(2), embedding_std_=np.eye(2), relevance_=np.ones(2))
+    plotting.draw_latent(model, axes, classes=["_a", r"$\x$"])
+    figure.canvas.draw()
+    assert [text.get_text().lstrip("\u200b") for text in axes.get_legend().get_texts()] == [r"\$\x\$", "_a"]

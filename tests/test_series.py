@@ -76,3 +76,9 @@ def test_scores_of_paths_are_those_of_the_samples():
     assert alone["NLPD"] == np.inf
     with pytest.raises(ValueError, match="2 columns, the forecast 1"):
         Forecast.from_paths(paths, read_series(truth)[1], truth[:, None]).score(np.ones((6, 2)))
+
+
+def test_whole_numbers_go_on_beyond_their_type():
+    for kind in ("int8", "Int64"):
+        _, timeline = read_series(pd.Series(np.arange(3.0), pd.Index([124, 125, 126], dtype=kind)))
+        assert timeline.after(3).tolist() == [127, 128, 129]

@@ -41,6 +41,8 @@ class Timeline:
         if self.index is None:
             return self
         later = self.after(steps)
+        if not isinstance(self.index, np.ndarray) and _holds_labels(self.index):
+            later = later.astype(str)
         joined = np.concatenate([self.index, later]) if isinstance(later, np.ndarray) else self.index.append(later)
         return replace(self, index=joined)
 
@@ -102,6 +104,49 @@ def read_series(series: Any, name: str = "series", time: str | None = None) -> t
     return values, timeline
 
 
+def read_next(values: Any, timeline: Timeline) -> np.ndarray:
+    """Values (T, p) that follow a series: columns in its order, times right after its own."""
+    frame = nw.from_native(values, eager_only=True, pass_through=True)
+    has_time = isinstance(timeline.index, np.ndarray) and timeline.time_name in getattr(frame, "columns", [])
+    new, later = read_series(values, "values", timeline.time_name if has_time else None)
+    new = in_order(new, later, timeline.names, "values")
+    expected = None if timeline.index is None else timeline.after(len(new))
+    if _holds_times(later.index) and _holds_times(expected) and not _are_equal(later.index, expected):
+        raise ValueError(
+            f"values begin at {later.index[0]}, where the series goes on at {expected[0]}, step by step: give all that "
+            "follow, with NaN for those that lack, and none that it has."
+        )
+    return new
+
+
+def in_order(values: np.ndarray, found: Timeline, names: list[str], what: str) -> np.ndarray:
+    """The columns of a frame in the order of `names`; those of an array as they are."""
+    if values.shape[1] != len(names):
+        raise ValueError(f"{what} has {values.shape[1]} columns; the series has {len(names)}.")
+    if found.library is None or len(names) == 1 or found.names == names or _are_numbered(names):
+        return values
+    if set(found.names) != set(names):
+        told = ", ".join(map(str, found.names)), ", ".join(map(str, names))
+        raise ValueError(f"{what} has the columns {told[0]}; needed are {told[1]}.")
+    return values[:, [found.names.index(name) for name in names]]
+
+
+def _are_numbered(names: list[str]) -> bool:
+    """Whether columns have the names that those of an array get."""
+    return names == [f"value_{i}" for i in range(len(names))]
+
+
+def _holds_times(index: Any) -> bool:
+    return isinstance(index, np.ndarray) or type(index).__name__ in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
+
+
+def _are_equal(times: Any, others: Any) -> bool:
+    times, others = np.asarray(times), np.asarray(others)
+    if times.dtype.kind == "f" or others.dtype.kind == "f":
+        return np.allclose(times, others)
+    return np.array_equal(times, others)
+
+
 def fill_gaps(values: np.ndarray) -> np.ndarray:
     """Values (T, p) with NaN on the line between its neighbours, or equal to the nearest value at the ends."""
     seen = ~np.isnan(values)
@@ -116,7 +161,7 @@ def _as_numbers(values: Any, name: str) -> np.ndarray:
     if np.asarray(values).dtype.kind in "cmM":
         raise ValueError(f"{name} holds {np.asarray(values).dtype} values; real numbers are needed.")
     try:
-        values = np.asarray(values, dtype=np.float64)
+        values = np.array(values, dtype=np.float64)  # a copy: the caller's may change
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} holds something that is not a number: {error}") from error
     if values.ndim not in (1, 2) or 0 in values.shape:
@@ -144,8 +189,10 @@ def _check_regular(index: Any, name: str) -> None:
                 f"The time index of {name} is irregular. Put the series on a regular grid first, with NaN where there "
                 'is no value: in pandas series.asfreq("D"), for days.'
             )
+    elif index.dtype.kind not in "iufmM":
+        raise ValueError(f"The times of {name} are neither dates nor numbers; the first is {index[0]!r}.")
     elif len(index) > 1:
-        if np.any(np.diff(index) <= np.zeros((), np.diff(index).dtype)):
+        if np.any(index[1:] <= index[:-1]):
             raise ValueError(f"The times of {name} do not increase from row to row; sort them, drop duplicates.")
         _continued(index, 1)
 
@@ -186,7 +233,8 @@ def _pandas_after(index: Any, steps: int) -> Any:
         return pandas.timedelta_range(index[-1], periods=steps + 1, freq=step, name=index.name)[1:]
     if step is not None and pandas.api.types.is_numeric_dtype(index.dtype):
         later = index[-1] + step * np.arange(1, steps + 1)
-        return pandas.Index(later.astype(index.dtype), name=index.name)
+        kind = "int64" if pandas.api.types.is_integer_dtype(index.dtype) else index.dtype
+        return pandas.Index(later, dtype=kind, name=index.name)
     return pandas.RangeIndex(len(index), len(index) + steps)
 
 
@@ -275,9 +323,10 @@ class Forecast:
         CRPS and coverage are of the paths where there are some; NLPD is of a Gaussian with their moments. `first` is
         how many of the steps count, by default as many as there are truths.
         """
-        values, _ = read_series(truth, "truth")
+        values, found = read_series(truth, "truth")
         if values.shape[1] != len(self.timeline.names):
             raise ValueError(f"truth has {values.shape[1]} columns, the forecast {len(self.timeline.names)}.")
+        values = in_order(values, found, self.timeline.names, "truth")
         if first is not None and first < 1:
             raise ValueError(f"first is how many steps count, at least 1; got {first}.")
         count = min(len(values) if first is None else first, len(values), len(self))

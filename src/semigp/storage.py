@@ -14,11 +14,14 @@ are names from a list of classes that the reader brings along, with their attrib
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
 import os
+import re
 import secrets
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,7 @@ import numpy as np
 FORMAT = 1
 _MAGIC, _LENGTH, _DIGEST = b"semigp model\n", 8, 32
 _KINDS = "biufcMmUS"  # of arrays: no objects
+_TYPE = re.compile(rf"[<>|=]?[{_KINDS}]\d{{1,9}}(\[\w+\])?")
 
 
 class NotAModel(ValueError):
@@ -52,9 +56,18 @@ def write(path: str | os.PathLike, root: Any, classes: Iterable[type], about: di
 
 
 def _replace(path: Path, content: bytes) -> None:
-    name = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    """Links are followed, rights kept; a device or a pipe is not replaced by a file."""
+    path = Path(os.path.realpath(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "Not a file that can be replaced", str(path))
+    name = path.parent / f".{path.name[:40]}.{secrets.token_hex(6)}"
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        with name.open("xb") as file:
+        if path.exists():
+            os.chmod(name, stat.S_IMODE(path.stat().st_mode))
+        with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -74,21 +87,23 @@ def read(path: str | os.PathLike, classes: Iterable[type]) -> Any:
 
 
 def _open(path: Path) -> tuple[dict[str, Any], memoryview]:
-    content = path.read_bytes()
-    if not content.startswith(_MAGIC):
-        raise NotAModel(f"{path} is not a file written by save().")
-    start = len(_MAGIC) + _LENGTH
-    if len(content) < start + _DIGEST or hashlib.sha256(content[:-_DIGEST]).digest() != content[-_DIGEST:]:
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:  # whatever it is, it may be large
+            raise NotAModel(f"{path} is not a file written by save().")
+        content = memoryview(file.read())
+    digest = hashlib.sha256(_MAGIC)
+    digest.update(content[:-_DIGEST])
+    if len(content) < _LENGTH + _DIGEST or digest.digest() != content[-_DIGEST:]:
         raise NotAModel(f"{path} is damaged: its checksum does not fit. Was it cut off, or changed?")
-    end = start + int.from_bytes(content[len(_MAGIC) : start], "little")
+    end = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     try:
-        header = json.loads(content[start:end])
+        header = json.loads(bytes(content[_LENGTH:end]))
         version = header["format"]
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise NotAModel(f"{path} has no header that can be read: {error}") from error
     if version != FORMAT:
         raise NotAModel(f"{path} has format {version!r}; this version reads format {FORMAT}. Is there a later semigp?")
-    return header, memoryview(content)[end:-_DIGEST]
+    return header, content[end:-_DIGEST]
 
 
 class _Encoder:
@@ -139,13 +154,25 @@ class _Encoder:
         """A pandas index that can be told in words and numbers."""
         import pandas
 
-        own = {"name": index.name if isinstance(index.name, str | int) else None}
+        if not isinstance(index, pandas.Index):
+            return self._refuse(index, where)
+        if isinstance(index, pandas.MultiIndex):
+            levels = [self.encode(index.get_level_values(i), where) for i in range(index.nlevels)]
+            return {"name": None, "levels": levels}
+        own = {"name": self.encode(index.name, f"{where}.name")}
         if isinstance(index, pandas.RangeIndex):
             return {**own, "range": [index.start, index.stop, index.step]}
         if isinstance(index, pandas.DatetimeIndex):
             times = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
             zone = None if index.tz is None else str(index.tz)
+            if not _comes_back(index, times.to_numpy(), zone):
+                raise NotStorable(
+                    f"{where} has the frequency {index.freqstr} and the time zone {zone}; one cannot be saved. "
+                    'Use those that have a name, such as "MS" and "Europe/Paris", or none.'
+                )
             return {**own, "times": self.encode(times.to_numpy(), where), "zone": zone, "frequency": index.freqstr}
+        if isinstance(index, pandas.TimedeltaIndex):
+            return {**own, "spans": self.encode(index.to_numpy(), where), "frequency": index.freqstr}
         if isinstance(index, pandas.PeriodIndex):
             return {**own, "periods": self.encode(index.asi8, where), "frequency": index.freqstr}
         if type(index) is pandas.Index:
@@ -166,14 +193,45 @@ def _state(value: Any) -> dict[str, Any]:
     return value._stored() if hasattr(value, "_stored") else vars(value)
 
 
+def _times(times: np.ndarray, zone: str | None, frequency: str | None, name: Any) -> Any:
+    """An index of times that were in UTC."""
+    import pandas
+
+    index = pandas.DatetimeIndex(times, name=name)
+    if zone is not None:
+        if not isinstance(zone, str) or zone.startswith("dateutil"):  # which would open any file
+            raise ValueError(f"no time zone is called {zone!r}")
+        index = index.tz_localize("UTC").tz_convert(zone)
+    index.freq = frequency
+    return index
+
+
+def _comes_back(index: Any, times: np.ndarray, zone: str | None) -> bool:
+    """Whether the names of its zone and frequency are enough to make an index again."""
+    try:
+        again = _times(times, zone, index.freqstr, index.name)
+    except (KeyError, TypeError, ValueError):
+        return False
+    return again.dtype == index.dtype and again.freq == index.freq and again.equals(index)
+
+
 class _Decoder:
     """The way back. Classes are those given and no others, made without calling anything of theirs."""
 
     def __init__(self, classes: Iterable[type], header: dict[str, Any], content: memoryview) -> None:
         self._classes = {each.__name__: each for each in classes}
-        self._arrays = [self._array(*entry, content) for entry in header["arrays"]]
+        self._arrays: list[np.ndarray] = []
+        end = 0
+        for kind, shape, place in header["arrays"]:
+            if place != end:  # else a small file could ask for any amount of memory
+                raise NotAModel(f"an array of type {kind!r} at {place}, where the last one ends at {end}")
+            self._arrays.append(self._array(kind, shape, place, content))
+            end += self._arrays[-1].nbytes
         self._objects = [object.__new__(self._class(name)) for name, _ in header["objects"]]
         for made, (_, state) in zip(self._objects, header["objects"], strict=True):
+            for name in state:
+                if name.startswith("__") or callable(getattr(type(made), name, None)):
+                    raise NotAModel(f"its {type(made).__name__} has an attribute {name!r}, which is none")
             made.__dict__.update({name: self._decode(part) for name, part in state.items()})
         self.root = self._decode(header["root"])
 
@@ -183,9 +241,9 @@ class _Decoder:
         return self._classes[name]
 
     def _array(self, kind: str, shape: list[int], place: int, content: memoryview) -> np.ndarray:
-        dtype = np.dtype(kind)
-        if dtype.kind not in _KINDS or dtype.hasobject or min([place, *shape]) < 0:
+        if not _TYPE.fullmatch(kind) or min([place, *shape]) < 0:
             raise NotAModel(f"an array of type {kind!r} and shape {shape}")
+        dtype = np.dtype(kind)
         count = math.prod(shape)
         return np.frombuffer(content, dtype, count, place).reshape(shape).copy() if count else np.zeros(shape, dtype)
 
@@ -230,15 +288,17 @@ class _Decoder:
     def _index(self, told: dict[str, Any]) -> Any:
         import pandas
 
-        name = told["name"]
+        if "levels" in told:
+            return pandas.MultiIndex.from_arrays([self._decode(level) for level in told["levels"]])
+        name = self._decode(told["name"])
         if "range" in told:
             return pandas.RangeIndex(*told["range"], name=name)
         if "times" in told:
-            times = pandas.DatetimeIndex(self._decode(told["times"]), name=name)
-            if told["zone"] is not None:
-                times = times.tz_localize("UTC").tz_convert(told["zone"])
-            times.freq = told["frequency"]
-            return times
+            return _times(self._decode(told["times"]), told["zone"], told["frequency"], name)
+        if "spans" in told:
+            spans = pandas.TimedeltaIndex(self._decode(told["spans"]), name=name)
+            spans.freq = told["frequency"]
+            return spans
         if "periods" in told:
             return pandas.PeriodIndex.from_ordinals(self._decode(told["periods"]), freq=told["frequency"], name=name)
         return pandas.Index(self._decode(told["entries"]), name=name)

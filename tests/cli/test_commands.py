@@ -210,3 +210,33 @@ def test_quiet_says_nothing_and_numbers_go_to_the_standard_output(shell):
     result = shell("impute data.csv --quiet")
     assert result.stderr == ""
     assert result.stdout.startswith("part,length,length_std,")
+
+
+def test_numbers_as_classes_beside_gaps(shell):
+    """Accuracy is that of the predictions in the table."""
+    random = np.random.default_rng(0)
+    x, truth = random.normal(size=(30, 2)), np.repeat([2, 0, 1], 10)
+    table = pl.DataFrame({"a": x[:, 0] + 4 * truth, "b": x[:, 1] - 4 * truth, "class": truth})
+    table.write_csv("new.csv")
+    known = pl.Series("class", [None if i % 4 == 0 else int(k) for i, k in enumerate(truth)])
+    table.with_columns(known).write_csv("old.csv")
+    found = shell.json("classify old.csv --label class --components 1 --predict new.csv")
+    assert found["classes"] == ["0", "1", "2"]
+    right = [row["class_predicted"] == str(int(row["class"])) for row in found["rows"]]
+    assert found["accuracy"] == np.mean(right) > 0.9
+
+
+def test_an_ignored_column_is_no_error_bar(shell):
+    pl.read_csv("train.csv").drop("a_std").write_csv("without.csv")
+    found = [
+        shell.json(f"regress {line} -t y --inducing 10")["bound"]
+        for line in ("train.csv --ignore a_std", "without.csv")
+    ]
+    assert found[0] == found[1]
+
+
+def test_several_series_have_a_panel_each(shell):
+    steps = np.arange(30)
+    pl.DataFrame({"y": np.sin(steps / 3), "z": np.cos(steps / 4)}).write_csv("two.csv")
+    shell("forecast two.csv --window 2 --steps 2 --paths 5 --plot fan.svg -o f.csv")
+    assert "fan.svg" in {path.name for path in shell.folder.iterdir()}

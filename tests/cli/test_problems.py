@@ -1,8 +1,10 @@
 """What is wrong with a file or an option is said in a sentence with the file, the row and the column, and a code."""
 
+import numpy as np
 import polars as pl
 import pytest
 
+import semigp
 from semigp.cli.problems import BAD_DATA, WRONG_USE
 
 FILES = {
@@ -28,6 +30,7 @@ FILES = {
     "fake.parquet": b"not parquet",
     "fake.semigp": b"not a model",
     "table.xlsx": b"",
+    "clock.csv": b"t,y\n0001-01-01T00:00+02:00,1\n2024-01-02,2\n",
 }
 CASES = [
     ("impute empty.csv", BAD_DATA, "empty.csv: the file is empty"),
@@ -72,6 +75,16 @@ CASES = [
     ("forecast series.csv --window none", WRONG_USE, "--window none: a number from 1 on, or auto"),
     ("forecast series.csv --covariate x", WRONG_USE, "--covariate needs --future"),
     ("forecast series.csv --steps 0", WRONG_USE, "Invalid value for '--steps'"),
+    ("regress train.csv -t y -t y", WRONG_USE, "--target y: given more than once"),
+    ("regress train.csv -t y --error y=1", WRONG_USE, "--error y: error bars are for inputs, and 'y' is none"),
+    ("regress train.csv -t y --plot figure.xyz", WRONG_USE, "--plot figure.xyz: the name must end in .png, .svg, .pdf"),
+    ("regress train.csv -t y -o table.doc", BAD_DATA, "table.doc: the name must end in .csv, .tsv or .parquet"),
+    ("forecast series.csv --ignore q", WRONG_USE, "--ignore q: series.csv has no such column"),
+    (
+        "forecast clock.csv --time t",
+        BAD_DATA,
+        "clock.csv, column 't': '0001-01-01T00:00+02:00' is neither a date nor a number",
+    ),
     ("classify labels.csv", WRONG_USE, "Say which column holds the classes: --label COLUMN"),
     ("reproduce everything", WRONG_USE, "There is no experiment 'everything'; there are all, semi-described"),
     ("bench everything", WRONG_USE, "There is no benchmark 'everything'"),
@@ -101,3 +114,32 @@ def test_other_ways_to_write_a_table(shell, text):
     assert table.columns == ["a", "b", "b_std"]
     assert table["a"].to_list() == [1, 3, 5, 7]
     assert 2 < table["b"][1] < 7
+
+
+def test_a_model_of_arrays_has_no_names_to_go_by(shell):
+    semigp.GPImputer(2, random_state=0).fit(np.random.default_rng(0).normal(size=(9, 3))).save("m.semigp")
+    assert "m.semigp was fitted to arrays" in shell("impute data.csv --model m.semigp", BAD_DATA).stderr
+
+
+def test_an_empty_line_is_a_missing_value_of_one_column(shell):
+    """As polars writes it; at the end of a file it is nothing."""
+    values = pl.Series("y", np.sin(np.arange(30) / 3)).scatter([5, 6, 12], None)
+    (shell.folder / "t.csv").write_text(pl.DataFrame([values]).write_csv() + "\n\n")
+    found = shell.json("forecast t.csv --window 2 --steps 1 --paths 5")
+    assert found["gaps"] == 3
+
+
+def test_keys_come_back_as_they_were(shell):
+    keys = [str(12345678901234567890 + i) for i in range(4)]
+    lines = [f"{key},0{i},{i},{i % 3}\n" for i, key in enumerate(keys)]
+    (shell.folder / "t.csv").write_text("key,code,a,b\n" + "".join(lines))
+    pl.DataFrame({"key": [2**53 + 1, 2, 3], "a": [1.0, 2.0, 3.0], "b": [1.0, None, 4.0]}).write_parquet("t.parquet")
+    found = shell("impute t.csv --ignore key --ignore code --quiet").stdout.splitlines()[1:]
+    assert [line.split(",")[:2] for line in found] == [line.split(",")[:2] for line in lines]
+    assert str(2**53 + 1) in shell("impute t.parquet --ignore key --quiet").stdout
+
+
+def test_brackets_in_a_name_are_no_markup(shell):
+    (shell.folder / "t.csv").write_text("mass [kg],[/bold],y\n1,2,3\n")
+    assert "mass [kg]" in shell("info t.csv").stdout
+    assert "[/bold]" in shell("info t.csv").stdout

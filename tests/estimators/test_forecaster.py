@@ -221,3 +221,43 @@ def test_a_simulation_that_diverges_is_bounded_and_reported():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert np.isfinite(model.forecast(500, propagation).std).all()
+
+
+def test_columns_go_by_their_names_and_times_follow():
+    steps = np.arange(40)
+    frame = pd.DataFrame({"a": np.sin(steps / 3), "b": 10 + np.cos(steps / 5)}, pd.date_range("2024", periods=40))
+    season = pd.DataFrame({"u": np.cos(steps / 3), "v": 5.0 + steps % 7}, frame.index)
+    early, late = frame[:35], frame[35:]
+
+    def forecast(values, covariates, ahead):
+        model = GPForecaster(2, random_state=0).fit(early, season[:35])
+        return model.update(values, covariates).forecast(2, n_paths=5, covariates=ahead)
+
+    expected = forecast(late, season[35:], season[:2])
+    swapped = forecast(late[["b", "a"]], season[["v", "u"]][35:], season[["v", "u"]][:2])
+    np.testing.assert_array_equal(swapped.paths, expected.paths)
+    truth = pd.DataFrame({"a": [0.0, 1.0], "b": [9.0, 8.0]})
+    assert expected.score(truth[["b", "a"]]) == expected.score(truth)
+    with pytest.raises(ValueError, match="values has the columns a, c; needed are a, b"):
+        forecast(late.rename(columns={"b": "c"}), season[35:], season[:2])
+    for wrong in (frame[34:39], late.shift(1, freq="D")):
+        with pytest.raises(ValueError, match="where the series goes on at 2024-02-05"):
+            forecast(wrong, season[35:], season[:2])
+
+
+def test_a_column_of_times_is_known_by_its_name_in_an_update():
+    frame = pl.DataFrame({"t": np.arange(40), "y": np.sin(np.arange(40) / 3)})
+    model = GPForecaster(2, random_state=0).fit(frame[:35], time="t")
+    assert model.update(frame[35:]).forecast(2, n_paths=5).index.tolist() == [40, 41]
+    with pytest.raises(ValueError, match="do not increase"):
+        model.fit(frame.with_columns(pl.col("t").reverse().cast(pl.UInt64)), time="t")
+    with pytest.raises(ValueError, match="neither dates nor numbers; the first is"):
+        model.fit(frame.with_columns(pl.col("t").cast(pl.String)), time="t")
+
+
+def test_values_are_copied():
+    series = np.sin(np.arange(30) / 3)
+    model = GPForecaster(2, random_state=0).fit(series)
+    expected = model.forecast(2, "full").mean
+    series[-1] = 100.0
+    np.testing.assert_array_equal(model.forecast(2, "full").mean, expected)

@@ -10,6 +10,7 @@ import os
 import stat
 import subprocess
 import sys
+from datetime import timedelta, timezone
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import semigp
-from semigp import BayesianGPLVM, GPForecaster, SemiDescribedGPRegressor, SemiSupervisedGPClassifier, storage
+from semigp import BayesianGPLVM, GPForecaster, GPImputer, SemiDescribedGPRegressor, SemiSupervisedGPClassifier, storage
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -86,6 +87,8 @@ def test_gaussian_regressor(tmp_path, error_bars):
     pd.period_range("2020-01", periods=50, freq="M"),
     pd.RangeIndex(10, 60),
     pd.Index(np.arange(50) * 0.5),
+    pd.timedelta_range("0s", periods=50, freq="5s", name=("a", "b")),
+    pd.Index([f"step {i}" for i in range(50)]),
 ])  # fmt: skip
 def test_forecaster(tmp_path, index):
     values = np.sin(np.arange(50) / 3)
@@ -139,6 +142,47 @@ def test_what_cannot_be_saved(tmp_path, regressor):
         regressor.save(tmp_path / "no such folder" / "m")
 
 
+@pytest.mark.parametrize("index", [
+    pd.date_range("2020-01-01", periods=20, freq=pd.DateOffset(months=1)),
+    pd.date_range("2020-01-01", periods=20, freq=pd.offsets.CustomBusinessDay(holidays=["2020-01-06"])),
+    pd.date_range("2020-01-01", periods=20, tz="dateutil/Europe/Paris"),
+    pd.date_range("2020-01-01", periods=20, tz=timezone(timedelta(hours=2), "CEST")),
+])  # fmt: skip
+def test_an_index_that_would_not_come_back_is_not_saved(tmp_path, index):
+    model = GPImputer(2, random_state=0).fit(pd.DataFrame(_table(20)[0], index))
+    with pytest.raises(TypeError, match=r"_frame_kind.index has the frequency .* and the time zone .* cannot be saved"):
+        model.save(tmp_path / "m")
+
+
+def test_tables_of_pandas_come_back(tmp_path):
+    index = pd.MultiIndex.from_product([["x", "y"], pd.date_range("2020", periods=10)], names=["who", "when"])
+    for frame in (pd.DataFrame(_table(20)[0]), pd.DataFrame(_table(20)[0], index, [("a", "b"), ("a", "c")])):
+        model = GPImputer(2, random_state=0).fit(frame)
+        model.save(tmp_path / "m")
+        pd.testing.assert_frame_equal(semigp.load(tmp_path / "m").impute(), model.impute())
+        pd.testing.assert_index_equal(model.impute().index, frame.index)
+        pd.testing.assert_index_equal(model.impute().columns, frame.columns, exact=False)
+
+
+def test_links_rights_and_pipes_stay(tmp_path, regressor):
+    file, link, pipe = (tmp_path / name for name in ("file", "link", "pipe"))
+    file.touch()
+    file.chmod(0o640)
+    link.symlink_to(file)
+    os.mkfifo(pipe)
+    regressor.save(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert semigp.load(file).output_names_ is None
+    with pytest.raises(OSError, match="Not a file that can be replaced"):
+        regressor.save(pipe)
+    regressor.save(tmp_path / "new")
+    other = tmp_path / "other"
+    other.touch()
+    assert (tmp_path / "new").stat().st_mode == other.stat().st_mode
+    assert len(list(tmp_path.iterdir())) == 5
+
+
 def _with_header(content: bytes, change) -> bytes:
     """The file with another header, and a checksum that fits."""
     start = len(storage._MAGIC) + 8
@@ -162,6 +206,12 @@ def _set(**entries):
     (_set(arrays=[["<f8", [1], -8]]), "array of type"),
     (_set(root={"call": "os.system"}), "no model that can be put together"),
     (_set(root={"object": 10**9}), "no model that can be put together"),
+    (_set(arrays=[["<f8", [1], 0]] * 2), "at 0, where the last one ends at 8"),
+    (_set(arrays=[["i4,(", [1], 0]]), "array of type"),
+    (_set(objects=[["GPImputer", {}]], root={"object": 0}), "holds a GPImputer without n_draws, random_state"),
+    (_set(objects=[["GPImputer", {"fit": 1}]], root={"object": 0}), "has an attribute 'fit', which is none"),
+    (_set(objects=[["GPImputer", {"__class__": 1}]], root={"object": 0}), "has an attribute '__class__'"),
+    (_set(root={"index": {"name": None, "times": {"list": []}, "zone": "dateutil//x", "frequency": None}}), "dateutil"),
     (_set(root=7), "holds a int, not an estimator"),
     (lambda header: header.pop("root"), "no model that can be put together"),
 ])  # fmt: skip

@@ -321,3 +321,11 @@ def test_callback_can_stop(problem):
     model.fit(truth, outputs)
     assert model.fit_report_.status == "interrupted"
     assert np.isfinite(model.predict(truth)).all()
+
+
+def test_values_are_copied():
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20.0)
+    model = SemiDescribedGPRegressor(5, random_state=0).fit(X, y)
+    expected = X.copy()
+    X[0, 0] = 100.0
+    np.testing.assert_array_equal(model.impute(), expected)

@@ -9,4 +9,6 @@ def main() -> None:
         from .app import app
     except ModuleNotFoundError as error:
         sys.exit(f'The command line needs {error.name}: pip install "semigp[cli,plot]"')
+    except KeyboardInterrupt:
+        sys.exit(130)
     app()

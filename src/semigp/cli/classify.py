@@ -40,7 +40,7 @@ def classify(
 
     Example: semigp classify labels.csv --label class -o classified.csv
     """
-    session = Session(quiet, as_json, output, (save, plot))
+    session = Session(quiet, as_json, (output, save, plot))
     if (data is None) == (model is None):
         raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
     if model is not None:
@@ -73,30 +73,31 @@ def _fit(
         name = names[int(np.argmax(empty))]
         raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
     known = [value for value in labels if value is not None]
-    classes = sorted(set(known), key=str)
+    classes = sorted(set(known))
     if len(classes) < 2:
         raise Problem(f"{path}, column {label!r}: two classes or more are needed; there {_found(classes)}.")
     counts = ", ".join(f"{each} {known.count(each)}" for each in classes[:12]) + (", …" if len(classes) > 12 else "")
     session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label: {counts}.")
+    if table[label].cast(pl.String).is_in(["-1", "-1.0"]).any():
+        session.note(f"{path}, column {label!r}: -1 counts as no label.")
     with session.fitting("classify") as bar:
         classifier = semigp.SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
-        classifier.fit(pl.DataFrame(values, schema=names), np.array(labels, dtype=object))
-        classifier.output_names_ = [label]  # a series would tell, but not keep whole numbers beside nulls
-    session.tell(rows_learned_from=len(table), labelled=len(known), classes=[str(each) for each in classes])
+        classifier.fit(pl.DataFrame(values, schema=names), pl.Series(label, labels, dtype=pl.String))
+    session.tell(rows_learned_from=len(table), labelled=len(known), classes=classes)
     return classifier
 
 
-def _found(classes: list[Any]) -> str:
+def _found(classes: list[str]) -> str:
     return f"is only {classes[0]!r}" if classes else "is no label"
 
 
-def _labels(column: pl.Series) -> list[Any]:
-    """Classes, None where there is none (empty or -1); whole numbers as such."""
-    if not column.dtype.is_numeric():
-        return [None if value is None else str(value) for value in column]
-    values = [None if value == -1 else value for value in column.to_list()]  # scikit-learn's sign for no label
-    whole = all(value is None or float(value).is_integer() for value in values)
-    return [None if value is None else int(value) if whole else value for value in values]
+def _labels(column: pl.Series) -> list[str | None]:
+    """Classes as texts (gaps would turn 1 into 1.0); None where there is none: empty, or -1 as in scikit-learn."""
+    if column.dtype == pl.Float64:
+        values = [None if value is None else f"{value:.0f}" if value.is_integer() else repr(value) for value in column]
+    else:
+        values = [None if value is None else str(value) for value in column]
+    return [None if value == "-1" else value for value in values]
 
 
 def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
@@ -117,8 +118,8 @@ def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path
     return table.with_columns(columns)
 
 
-def _score(session: Session, truth: list[Any], found: np.ndarray) -> None:
-    pairs = [(str(a), str(b)) for a, b in zip(truth, found, strict=True) if a is not None]
+def _score(session: Session, truth: list[str | None], found: np.ndarray) -> None:
+    pairs = [(a, b) for a, b in zip(truth, found, strict=True) if a is not None]
     if pairs:
         share = float(np.mean([a == b for a, b in pairs]))
         session.note(f"Right: {share:.1%} of the {len(pairs)} rows whose class is known.")

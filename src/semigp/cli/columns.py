@@ -36,6 +36,8 @@ def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option:
             raise Problem(
                 f"{option} {name}: {path} has no such column; there are {', '.join(table.columns)}.", WRONG_USE
             )
+        if list(names).count(name) > 1:
+            raise Problem(f"{option} {name}: given more than once.", WRONG_USE)
 
 
 def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
@@ -48,10 +50,14 @@ def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: 
         if kind.is_numeric() or _holds_numbers(table[name]):
             chosen.append(name)
         else:
-            note(f"{path}: column {name!r} is left out; it holds {'times' if kind.is_temporal() else 'text'}.")
+            note(f"{path}: column {name!r} is left out; it holds {_told(kind)}.")
     if not chosen:
         raise Problem(f"{path}: no column of numbers is left to learn from.")
     return chosen
+
+
+def _told(kind: pl.DataType) -> str:
+    return "times" if kind.is_temporal() else "nothing" if kind == pl.Null else "text"
 
 
 def _holds_numbers(column: pl.Series) -> bool:
@@ -61,13 +67,15 @@ def _holds_numbers(column: pl.Series) -> bool:
     return column.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().any()
 
 
-def read_inputs(table: pl.DataFrame, names: list[str], errors: dict[str, str], path: Path) -> Inputs:
-    """Values and error bars of columns; `errors` maps names to numbers or to columns."""
+def read_inputs(
+    table: pl.DataFrame, names: list[str], errors: dict[str, str], path: Path, others: Sequence[str] = ()
+) -> Inputs:
+    """Values and error bars of columns; `errors` maps names to numbers or to columns, `others` are no error bars."""
     values = numbers(table, names, path)
     std = np.zeros(values.shape)
     for k, name in enumerate(names):
         default = name + ERROR_SUFFIX
-        told = errors.get(name, default if default in table.columns else "0")
+        told = errors.get(name, default if default in table.columns and default not in others else "0")
         std[:, k] = _error_bars(table, name, told, values[:, k], path)
     return Inputs(names, values, std if std.any() else None)
 

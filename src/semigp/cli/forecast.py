@@ -53,7 +53,7 @@ def forecast(
 
     Example: semigp forecast series.csv --steps 100 --plot fan.png -o forecast.csv
     """
-    session = Session(quiet, as_json, output, (save, plot))
+    session = Session(quiet, as_json, (output, save, plot))
     if (series is None) == (model is None):
         raise Problem("Give a file with a series, or --model with a saved model.", WRONG_USE)
     if bool(covariate) and future is None:
@@ -61,7 +61,8 @@ def forecast(
     if model is not None:
         forecaster = session.load(model, semigp.GPForecaster)
     else:
-        table, time = _read(session, series, [*column, *covariate], ignore, time)
+        needed = {"--column": column, "--covariate": covariate, "--ignore": ignore}
+        table, time = _read(session, series, needed, time)
         names = column or choose_inputs(table, [time, *covariate, *ignore], series, session.note)
         frame = _frame(table, names, time, series)
         known = numbers(table, covariate, series) if covariate else None
@@ -73,14 +74,15 @@ def forecast(
     found = forecaster.forecast(steps, n_paths=paths, covariates=ahead)
     session.put(_rows(found), output)
     session.save(forecaster, save)
-    session.draw(lambda axes: _draw(found, axes), plot, (9.0, 3.6))
+    count = len(found.timeline.names)
+    session.draw(lambda axes: _draw(found, axes), plot, (9.0, 1.0 + 2.6 * count), count)
     session.finish()
 
 
 def _window(text: str) -> int | str:
     if text == "auto":
         return text
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise Problem(f"--window {text}: a number from 1 on, or auto.", WRONG_USE)
     return int(text)
 
@@ -95,10 +97,11 @@ def _check_texts(table: pl.DataFrame, others: list[str], path: Path) -> None:
             )
 
 
-def _read(session: Session, path: Path, needed: list[str], ignored: list[str], time: str) -> tuple[pl.DataFrame, str]:
+def _read(session: Session, path: Path, needed: dict[str, list[str]], time: str) -> tuple[pl.DataFrame, str]:
     """The table on a regular grid, and the name of its column of times, if it has one."""
     table = read_table(path)
-    check_present(needed, table, path, "--column")
+    for option, names in needed.items():
+        check_present(names, table, path, option)
     if time:
         check_present([time], table, path, "--time")
     else:
@@ -109,12 +112,22 @@ def _read(session: Session, path: Path, needed: list[str], ignored: list[str], t
             )
         time = dates[0] if dates else ""
     if not time:
-        _check_texts(table, [*needed, *ignored], path)
+        _check_texts(table, [name for names in needed.values() for name in names], path)
         return table, ""
     if table[time].dtype == pl.String:
-        example = table[time].drop_nulls()[0]
-        raise Problem(f"{path}, column {time!r}: {example!r} is neither a date nor a number. {_DATES}")
+        table = table.with_columns(pl.Series(time, _numbers_or_dates(table, time, path), nan_to_null=True))
+    if table[time].dtype == pl.Time:
+        raise Problem(f"{path}, column {time!r}: times of day without a date.")
     return on_grid(table, time, path, session.note), time
+
+
+def _numbers_or_dates(table: pl.DataFrame, time: str, path: Path) -> np.ndarray:
+    """Numbers that were kept as text, such as 00012."""
+    try:
+        return numbers(table, [time], path)[:, 0]
+    except Problem:
+        example = table[time].drop_nulls()[0]
+        raise Problem(f"{path}, column {time!r}: {example!r} is neither a date nor a number. {_DATES}") from None
 
 
 def _frame(table: pl.DataFrame, names: list[str], time: str, path: Path) -> pl.DataFrame:

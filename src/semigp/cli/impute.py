@@ -38,7 +38,7 @@ def impute(
 
     Example: semigp impute data.csv -o filled.csv
     """
-    session = Session(quiet, as_json, output, (save, plot))
+    session = Session(quiet, as_json, (output, save, plot))
     table = read_table(data)
     check_present(ignore, table, data, "--ignore")
     if model is not None:
@@ -50,13 +50,13 @@ def impute(
     _check(values, names, data, is_new=model is None)
     frame = pl.DataFrame(values, schema=names)
     if model is None:
-        with session.fitting("impute"):
+        with session.fitting("impute", is_gentle=False):  # draws have no best so far
             imputer = semigp.GPImputer(draws, random_state=seed).fit(frame)
     mean, std = (np.asarray(part) for part in imputer.impute(None if model is None else frame, return_std=True))
     holes = np.isnan(values)
     session.note(f"{data}: {holes.sum()} of {holes.size} entries in {holes.any(axis=1).sum()} rows filled in.")
     session.tell(filled=int(holes.sum()), entries=holes.size, columns=names)
-    session.put(_filled(table, names, mean, std, holes), output)
+    session.put(_filled(table, names, mean, std, holes, data), output)
     session.save(imputer, save)
     session.draw(lambda axes: _draw(imputer, axes), plot)
     session.finish()
@@ -70,7 +70,7 @@ def _check(values: np.ndarray, names: list[str], path: Path, is_new: bool) -> No
 
 
 def _filled(
-    table: pl.DataFrame, names: list[str], mean: np.ndarray, std: np.ndarray, holes: np.ndarray
+    table: pl.DataFrame, names: list[str], mean: np.ndarray, std: np.ndarray, holes: np.ndarray, path: Path
 ) -> pl.DataFrame:
     """The table with its holes filled; error bars that were there stay where the value was known."""
     columns: list[pl.Series] = []
@@ -87,7 +87,7 @@ def _filled(
     for k, name in enumerate(names):
         bar = name + ERROR_SUFFIX
         if bar in table.columns and holes[:, k].any():
-            kept = np.where(holes[:, k], std[:, k], numbers(table, [bar], Path(bar))[:, 0])
+            kept = np.where(holes[:, k], std[:, k], numbers(table, [bar], path)[:, 0])
             filled = filled.with_columns(pl.Series(bar, kept))
     return filled
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import typer
 from rich.table import Table
+from rich.text import Text
 
 import semigp
 
@@ -107,5 +108,5 @@ def _show(session: Session, facts: dict[str, Any]) -> None:
 
     grid = Table.grid(padding=(0, 2))
     for name, value in facts.items():
-        grid.add_row(f"[bold]{name}[/bold]", str(value))
+        grid.add_row(Text(name, "bold"), Text(str(value)))
     Console(highlight=False).print(grid)

@@ -51,9 +51,9 @@ class Outlook:
 class FitBar:
     """A context whose `callback` goes to an estimator. The first Ctrl-C ends the fit with what it has found."""
 
-    def __init__(self, title: str, console: Console, is_shown: bool) -> None:
+    def __init__(self, title: str, console: Console, is_shown: bool, is_gentle: bool = True) -> None:
         self.is_interrupted = False
-        self._console, self._is_shown = console, is_shown
+        self._console, self._is_shown, self._is_gentle = console, is_shown, is_gentle
         text = ("{task.description}", "{task.fields[bound]}", "{task.fields[left]}")
         columns = TextColumn(text[0]), BarColumn(24), TextColumn(text[1]), TextColumn(text[2], style="dim")
         self._bar = Bar(*columns, console=console, transient=True)
@@ -67,7 +67,7 @@ class FitBar:
         self._started = time.perf_counter()
         if self._is_shown:
             self._timer.start()
-        if threading.current_thread() is threading.main_thread():
+        if self._is_gentle and threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._interrupt)
         return self
 
@@ -77,7 +77,7 @@ class FitBar:
             if self._bar.live.is_started:
                 self._bar.stop()
         self._timer.cancel()
-        if threading.current_thread() is threading.main_thread():
+        if self._is_gentle and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, self._before)
 
     def _start(self) -> None:

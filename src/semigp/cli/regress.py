@@ -44,7 +44,7 @@ def regress(
 
     Example: semigp regress train.csv --target y --predict test.csv -o predicted.csv
     """
-    session = Session(quiet, as_json, output, (save, plot))
+    session = Session(quiet, as_json, (output, save, plot))
     if train is not None and predict is None and save is None and plot is None:
         session.note("Nothing is asked of the model but how it fits; see --predict, --save and --plot.")
     if (train is None) == (model is None):
@@ -57,10 +57,12 @@ def regress(
     else:
         inputs, y = _read(session, train, target, error, ignore)
         if predict is not None:
-            _read_new(predict, inputs.names, error)  # what is wrong with it is better known before the fit
+            _read_new(
+                predict, inputs.names, error, [*target, *ignore]
+            )  # what is wrong with it is better known before the fit
         regressor = _fit(session, inputs, target, y, inducing, seed)
     if predict is not None:
-        session.put(_predict(session, regressor, predict, error), output)
+        session.put(_predict(session, regressor, predict, error, ignore), output)
     session.save(regressor, save)
     session.draw(lambda axes: _draw(regressor, axes, y), plot)
     session.finish()
@@ -78,7 +80,9 @@ def _read(
     errors = parse_errors(error, table, path)
     bars = [told for told in errors.values() if told in table.columns]
     names = choose_inputs(table, [*targets, *ignore, *bars], path, session.note)
-    inputs, y = read_inputs(table, names, errors, path), numbers(table, targets, path)
+    for name in set(errors).difference(names):
+        raise Problem(f"--error {name}: error bars are for inputs, and {name!r} is none.", WRONG_USE)
+    inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
     for k, name in enumerate(targets):
         if np.isnan(y[:, k]).all():
             raise Problem(f"{path}, column {name!r}: no value to learn from.")
@@ -120,15 +124,16 @@ def _have_bars(regressor: semigp.SemiDescribedGPRegressor, inputs: Inputs) -> tu
     return regressor.has_error_bars_, now
 
 
-def _read_new(path: Path, names: list[str], error: list[str]) -> tuple[pl.DataFrame, Inputs]:
+def _read_new(path: Path, names: list[str], error: list[str], others: list[str]) -> tuple[pl.DataFrame, Inputs]:
     table = read_table(path)
-    return table, read_inputs(table, names, parse_errors(error, table, path), path)
+    return table, read_inputs(table, names, parse_errors(error, table, path), path, others)
 
 
 def _predict(
-    session: Session, regressor: semigp.SemiDescribedGPRegressor, path: Path, error: list[str]
+    session: Session, regressor: semigp.SemiDescribedGPRegressor, path: Path, error: list[str], ignore: list[str]
 ) -> pl.DataFrame:
-    table, inputs = _read_new(path, list(regressor.feature_names_in_), error)
+    others = [*regressor.output_names_, *ignore]
+    table, inputs = _read_new(path, list(regressor.feature_names_in_), error, others)
     lacking = [
         name for name, had, has in zip(inputs.names, *_have_bars(regressor, inputs), strict=True) if had and not has
     ]

@@ -20,23 +20,34 @@ from .problems import INTERRUPTED, WRONG_USE, Problem
 from .progress import FitBar
 from .tables import check_writable, write_table
 
+Outputs = tuple[Path | None, Path | None, Path | None]  # table, model, figure
+_FIGURES = (".png", ".svg", ".pdf")
+
+_NAMED = {"GPForecaster": 0, "GPImputer": 1}  # how many kinds of columns a model needs to know by name; others two
+
 
 class Session:
     """One run of a command. Notes go to the standard error; `--json` puts a summary on the standard output."""
 
-    def __init__(
-        self, quiet: bool, as_json: bool, table: Path | None = None, others: tuple[Path | None, ...] = ()
-    ) -> None:
+    def __init__(self, quiet: bool, as_json: bool, outputs: Outputs = (None, None, None)) -> None:
         self.quiet, self.as_json = quiet, as_json
         self.console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self.summary: dict[str, Any] = {}
         self._started = time.perf_counter()
         warnings.showwarning = lambda message, *_: self.note(f"Note: {message}")  # put back by `reported`
-        if table is not None:  # better now than after the fit
-            check_writable(table)
-        for path in others:
+        self._check(*outputs)
+
+    def _check(self, table: Path | None, model: Path | None, figure: Path | None) -> None:
+        """What is wrong with the names of files is better known before the fit."""
+        for path in (table, model, figure):
             if path is not None and not path.absolute().parent.is_dir():
                 raise Problem(f"{path}: there is no folder {path.parent}.")
+            if path is not None and path.is_dir():
+                raise Problem(f"{path} is a folder.")
+        if table is not None:
+            check_writable(table)
+        if figure is not None and figure.suffix.lower() not in _FIGURES:
+            raise Problem(f"--plot {figure}: the name must end in {', '.join(_FIGURES)}.", WRONG_USE)
 
     def note(self, text: str) -> None:
         """A line for people."""
@@ -47,9 +58,9 @@ class Session:
         self.summary.update(facts)
 
     @contextmanager
-    def fitting(self, title: str) -> Any:
-        """A bar while a model is fitted."""
-        with FitBar(title, self.console, self.console.is_terminal and not self.quiet) as bar:
+    def fitting(self, title: str, is_gentle: bool = True) -> Any:
+        """A bar while a model is fitted; a fit that is not gentle cannot end early, and Ctrl-C is Ctrl-C."""
+        with FitBar(title, self.console, self.console.is_terminal and not self.quiet, is_gentle) as bar:
             yield bar
         self.tell(interrupted=bar.is_interrupted)
         if bar.is_interrupted:
@@ -60,6 +71,11 @@ class Session:
         model = semigp.load(path)
         if not isinstance(model, kind):
             raise Problem(f"{path} holds a {type(model).__name__}; this command needs a {kind.__name__}.", WRONG_USE)
+        needed = ("feature_names_in_", "output_names_")[: _NAMED.get(kind.__name__, 2)]
+        if any(getattr(model, name, None) is None for name in needed):
+            raise Problem(
+                f"{path} was fitted to arrays, whose columns have no names; a file goes by names. Fit frames."
+            )
         return model
 
     def save(self, model: Any, path: Path | None) -> None:
@@ -83,14 +99,14 @@ class Session:
         else:
             write_table(table, None)
 
-    def draw(self, draw: Any, path: Path | None, size: tuple[float, float] = (7.0, 4.2)) -> None:
+    def draw(self, draw: Any, path: Path | None, size: tuple[float, float] = (7.0, 4.2), panels: int = 1) -> None:
         """A figure into a file, by a function of its axes."""
         if path is None:
             return
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=size, layout="constrained", dpi=150)
-        draw(figure.subplots())
+        draw(figure.subplots(panels, sharex=True))
         try:
             figure.savefig(path)
         except ValueError as error:

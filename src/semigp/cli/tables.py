@@ -17,7 +17,8 @@ import polars as pl
 
 from .problems import Problem
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "-", "?", "."})
+MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", "-", "?", "."})
+_LARGEST = 2**53  # from here on whole numbers are rounded
 _DELIMITERS = ",;\t|"
 # Whole numbers that a float holds exactly; numbers such as -1,5 where commas do not part fields.
 _WHOLE, _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d+(,\d*)?([eE][+-]?\d+)?")
@@ -96,9 +97,11 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         raise Problem(f"{path} is not a Parquet file that can be read: {error}") from error
     for name, kind in table.schema.items():
-        if kind.is_integer():
-            continue
-        if kind.is_numeric() or kind == pl.Boolean:
+        if kind.is_integer() and not (table[name].abs() > _LARGEST).any():
+            table = table.with_columns(pl.col(name).cast(pl.Int64))
+        elif kind.is_integer():
+            table = table.with_columns(pl.col(name).cast(pl.String))
+        elif kind.is_numeric() or kind == pl.Boolean:
             table = table.with_columns(pl.col(name).cast(pl.Float64).fill_nan(None))
         elif isinstance(kind, pl.Categorical | pl.Enum):
             table = table.with_columns(pl.col(name).cast(pl.String))
@@ -118,7 +121,9 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
             header = _check_header(next(lines, []), path)
             rows: list[list[str]] = []
             for fields in lines:
-                if fields:  # an empty line is no row
+                if len(header) == 1 and not fields:  # a missing value
+                    rows.append(fields)
+                elif fields:  # else an empty line is no row
                     rows.append(fields)
                     if len(fields) != len(header):
                         where = f"{path}, row {len(rows)} (line {lines.line_num})"
@@ -130,9 +135,11 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
             raise Problem(f"{path}, near line {line}: not UTF-8 text. Save the file as UTF-8.") from error
         except csv.Error as error:
             raise Problem(f"{path}, line {lines.line_num}: {error}.") from error
+    while rows and not rows[-1]:
+        rows.pop()
     if not rows:
         raise Problem(f"{path}: there are no rows below the header.")
-    return header, rows, delimiter != ","
+    return header, [fields or [""] for fields in rows], delimiter != ","
 
 
 def _check_header(fields: list[str], path: Path) -> list[str]:
@@ -150,12 +157,14 @@ def _check_header(fields: list[str], path: Path) -> list[str]:
 
 
 def _column(fields: Any, has_commas: bool) -> pl.Series:
-    """Numbers if all fields are, whole ones as such, else times if all are, else text."""
+    """Numbers if all fields are, whole ones as such, else times if all are, else text; keys such as 007 are text."""
     cells = [None if field.strip().lower() in MISSING else field.strip() for field in fields]
     known = [cell for cell in cells if cell is not None]
     if has_commas and all(_DECIMAL_COMMA.fullmatch(cell) for cell in known):
         cells = [None if cell is None else cell.replace(",", ".") for cell in cells]
         known = [cell for cell in cells if cell is not None]
+    if any(_is_key(cell) for cell in known):
+        return pl.Series(cells, dtype=pl.String)
     if known and all(_WHOLE.fullmatch(cell) for cell in known):
         return pl.Series([None if cell is None else int(cell) for cell in cells], dtype=pl.Int64)
     if all(_number(cell) is not None for cell in known):
@@ -163,6 +172,12 @@ def _column(fields: Any, has_commas: bool) -> pl.Series:
     if all(_time(cell) is not None for cell in known):
         return pl.Series([None if cell is None else _time(cell) for cell in cells], dtype=pl.Datetime("us"))
     return pl.Series(cells, dtype=pl.String)
+
+
+def _is_key(cell: str) -> bool:
+    """Whether digits are a name rather than a number: 00123, or more of them than a number holds."""
+    digits = cell.lstrip("+-")
+    return digits.isdecimal() and ((len(digits) > 1 and digits[0] == "0") or len(digits) > 16 or int(digits) > _LARGEST)
 
 
 def _number(cell: str) -> float | None:
@@ -183,9 +198,9 @@ def _time(cell: str) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(cell)
-    except ValueError:
+        return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+    except (OverflowError, ValueError):
         return None
-    return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
 
 
 def _shortened(value: Any) -> str:

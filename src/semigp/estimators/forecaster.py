@@ -22,7 +22,7 @@ from ..core.kernels import RBF, Linear
 from ..core.model import LogNormal
 from ..core.optimise import Callback, FitReport, labelled
 from ..core.rolling import LEAST_NOISE, propagate, sample_paths
-from ..series import Forecast, Timeline, fill_gaps, read_series
+from ..series import Forecast, Timeline, fill_gaps, in_order, read_next, read_series
 from .gaps import Gaps, infer_gaps
 from .saving import Saved
 
@@ -100,6 +100,8 @@ class GPForecaster(Saved, BaseEstimator):
     True
     """
 
+    _covariate_names: list[str] | None = None
+
     _parameter_constraints = {  # noqa: RUF012
         "window": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
@@ -139,7 +141,7 @@ class GPForecaster(Saved, BaseEstimator):
         """
         self._validate_params()
         values, timeline = read_series(series, time=time)
-        covariates = self._check_covariates(covariates, len(values))
+        covariates, self._covariate_names = self._check_covariates(covariates, len(values))
         self._check_length(values)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._scale, self._covariate_scale = Scale.of(values), Scale.of(covariates)
@@ -149,15 +151,20 @@ class GPForecaster(Saved, BaseEstimator):
             warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _check_covariates(self, covariates: Any, steps: int) -> np.ndarray:
+    def _check_covariates(
+        self, covariates: Any, steps: int, names: list[str] | None = None
+    ) -> tuple[np.ndarray, list[str]]:
+        """Values and names; where names are given, the columns of a frame come in their order."""
         if covariates is None:
-            return np.zeros((steps, 0))
-        covariates, _ = read_series(covariates, "covariates")
+            return np.zeros((steps, 0)), []
+        covariates, found = read_series(covariates, "covariates")
+        if names is not None and covariates.shape[1] == len(names):
+            covariates = in_order(covariates, found, names, "covariates")
         if len(covariates) != steps:
             raise ValueError(f"covariates has {len(covariates)} rows; {steps} are needed, one for every step.")
         if np.isnan(covariates).any():
             raise ValueError("covariates holds NaN; what is known in advance has no gaps.")
-        return covariates
+        return covariates, found.names
 
     def _check_length(self, values: np.ndarray) -> None:
         known = (~np.isnan(values)).sum(axis=0)
@@ -286,7 +293,7 @@ class GPForecaster(Saved, BaseEstimator):
         count = self._covariates.shape[1]
         if covariates is None and count:
             raise ValueError(f"The model was fitted with {count} covariates; give those of the next {steps} steps.")
-        future = self._check_covariates(covariates, steps)
+        future, _ = self._check_covariates(covariates, steps, self._covariate_names)
         if future.shape[1] != count:
             raise ValueError(f"covariates has {future.shape[1]} columns; the model was fitted with {count}.")
         return future
@@ -323,11 +330,12 @@ class GPForecaster(Saved, BaseEstimator):
         return Forecast.from_moments(*natural, self._timeline, self._values)
 
     def update(self, values: Any, covariates: Any = None) -> GPForecaster:
-        """Go on from new values, which follow the ones so far, without fitting anew."""
+        """Go on from new values, which follow the ones so far, without fitting anew.
+
+        Columns of a frame go by their names; its times, if it has some, are those right after the series.
+        """
         check_is_fitted(self)
-        new, _ = read_series(values, "values")
-        if new.shape[1] != self._values.shape[1]:
-            raise ValueError(f"values has {new.shape[1]} columns; the series has {self._values.shape[1]}.")
+        new = read_next(values, self._timeline)
         extra = self._future_covariates(covariates, len(new))
         joined = np.concatenate([self._values, new]), np.concatenate([self._covariates, extra])
         with computing():

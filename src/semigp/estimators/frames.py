@@ -38,7 +38,8 @@ def as_frame(values: np.ndarray, kind: FrameKind | None) -> Any:
     """An array as a frame of that kind, or as it is."""
     if kind is None:
         return values
-    frame = nw.to_native(nw.from_numpy(values, schema=kind.columns, backend=kind.library))
-    if kind.index is not None:
-        frame.index = kind.index
-    return frame
+    if kind.library.is_pandas():  # whose columns may be numbers or tuples
+        import pandas
+
+        return pandas.DataFrame(values, kind.index, kind.columns)
+    return nw.to_native(nw.from_numpy(values, schema=kind.columns, backend=kind.library))

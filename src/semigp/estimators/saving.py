@@ -45,6 +45,9 @@ def load(path: str | os.PathLike) -> Any:
     found = storage.read(path, stored_classes())
     if not isinstance(found, Saved):
         raise storage.NotAModel(f"{path} holds a {type(found).__name__}, not an estimator.")
+    lacking = [name for name in found._get_param_names() if name not in vars(found)]  # type: ignore[attr-defined]
+    if lacking:
+        raise storage.NotAModel(f"{path} holds a {type(found).__name__} without {', '.join(lacking)}.")
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .style import ABOVE, COLOURS, canvas
+from .style import ABOVE, COLOURS, canvas, plain
 
 _BANDS = ((0.025, 0.975, "95 %", 0.15), (0.1, 0.9, "80 %", 0.25), (0.25, 0.75, "50 %", 0.35))
 _LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
@@ -30,7 +30,7 @@ def draw_fan(
             if forecast.paths is not None:
                 for path in forecast.paths[:n_paths].reshape(-1, len(forecast), len(names))[:, :, column]:
                     panel.plot(table["time"][count:], path, color=COLOURS[0], lw=0.5, alpha=0.7, zorder=1.9)
-            panel.set_ylabel(names[column])
+            panel.set_ylabel(plain(names[column]))
         panels[0].legend(ncols=6, **ABOVE)
     return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
 

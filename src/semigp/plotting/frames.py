@@ -37,6 +37,8 @@ def like(values: np.ndarray, X: Any) -> Any:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return values
+    if frame.implementation.is_pandas():  # whose columns may be numbers or tuples
+        return type(X)(values, columns=frame.columns)
     return nw.to_native(nw.from_numpy(values, schema=frame.columns, backend=frame.implementation))
 
 

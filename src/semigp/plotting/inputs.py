@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import scores
 from .frames import column_names, is_missing, read_table
-from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns
+from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns, plain
 
 # Light, middle and dark, so that they differ in print as well.
 _STATES = {"observed": "#DCE6EE", "uncertain": "#E69F00", "missing": "#23395B"}
@@ -106,7 +106,7 @@ def _draw_against_truth(
         some = columns == column
         bars = _Z95 * table["std"][some] / unit[some]
         style = look(number) if is_coloured else {"color": COLOURS[0], "marker": "o"}
-        label = str(table["column"][some][0]) if is_coloured else None
+        label = plain(table["column"][some][0]) if is_coloured else None
         axes.errorbar(truth[some], mean[some], bars, ls="", ms=3.5, lw=0.7, alpha=0.7, label=label, **style)
     axes.axline((0, 0), slope=1, color="black", lw=1, ls="--", zorder=1)
     share = scores.coverage(table["truth"], table["mean"], table["std"])
@@ -144,7 +144,7 @@ def draw_relevance(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
     names, relevance = _named_relevance(model)
     shown, count = slice(_MOST_BARS), len(relevance)
     with canvas(axes, (5.4, 0.9 + 0.2 * min(count, _MOST_BARS))) as axes:
-        axes.barh(names[shown], relevance[shown], color=COLOURS[0], height=0.7)
+        axes.barh([plain(name) for name in names[shown]], relevance[shown], color=COLOURS[0], height=0.7)
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
         axes.set(xlabel="relevance", xlim=(0, None), ylim=(min(count, _MOST_BARS) - 0.4, -0.6))

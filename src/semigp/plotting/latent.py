@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .style import BESIDE, canvas, look
+from .style import BESIDE, canvas, look, plain
 
 
 def draw_latent(model: Any, axes: Any = None, classes: Any = None, labelled: Any = None) -> dict[str, np.ndarray]:
@@ -25,7 +25,7 @@ def draw_latent(model: Any, axes: Any = None, classes: Any = None, labelled: Any
     names = np.unique(table["class"])
     with canvas(axes) as axes:
         for number, name in enumerate(names):
-            _draw_class(axes, table, table["class"] == name, rim, str(name), look(number))
+            _draw_class(axes, table, table["class"] == name, rim, plain(name), look(number))
         axes.set(xlabel=labels[0], ylabel=labels[1])
         if len(names) > 1:
             axes.legend(title="class", markerscale=2, **BESIDE)

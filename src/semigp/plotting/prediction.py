@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .frames import find_column, like, read_table
-from .style import ABOVE, COLOURS, canvas
+from .style import ABOVE, COLOURS, canvas, plain
 
 _GRID, _Z95 = 200, 1.959963984540054
 
@@ -36,7 +36,7 @@ def draw_prediction(
         noise = np.full(len(y), np.sqrt(model.noise_variance_[output]))
         rows = np.column_stack([inputs[:, column], std[:, column], y, noise])[~np.isnan(y)]
     with canvas(axes) as axes:
-        name = str(names[column]) if names.dtype.kind != "i" else f"input {column}"
+        name = plain(names[column]) if names.dtype.kind != "i" else f"input {column}"
         _draw_curve(axes, curve)
         _draw_rows(axes, rows, name)
         axes.set(xlabel=name, ylabel=_output_name(model, output))

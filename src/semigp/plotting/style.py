@@ -44,9 +44,15 @@ def look(number: int) -> dict[str, str]:
     return {"color": COLOURS[place], "marker": MARKERS[(place + turn) % len(MARKERS)]}
 
 
+def plain(name: Any) -> str:
+    """A user's name as it is: no formula between dollars, and in the legend even if it begins with an underscore."""
+    text = str(name).replace("$", r"\$")
+    return f"\u200b{text}" if text.startswith("_") else text
+
+
 def name_columns(axes: Any, names: Sequence[Any]) -> None:
     """Names below the columns 0, 1, …: shortened and upright if they are long, and not all if they are many."""
     every = -(-len(names) // _MOST_NAMES)
     shown = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(str, names[::every])]
     is_long = sum(len(name) + 1 for name in shown) > _MOST_LETTERS
-    axes.set_xticks(range(0, len(names), every), shown, rotation=90 if is_long else 0)
+    axes.set_xticks(range(0, len(names), every), [plain(name) for name in shown], rotation=90 if is_long else 0)
