@@ -28,7 +28,7 @@ def forecast(
     series: Annotated[
         Path | None, typer.Argument(help="CSV or Parquet file with a series.", show_default=False)
     ] = None,
-    steps: Annotated[int, typer.Option("--steps", "-n", help="Steps to forecast.", min=1)] = 10,
+    steps: Annotated[int, typer.Option("--steps", "-n", help="Steps to forecast.", min=1, max=100_000)] = 10,
     column: Annotated[list[str], typer.Option("--column", "-c", help="What to forecast (repeatable); else all.")] = [],  # noqa: B006
     time: Annotated[str, typer.Option("--time", help="Column of times; else the one that holds dates.")] = "",
     covariate: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import traceback
 import warnings
@@ -35,6 +36,9 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             _leave(str(problem), problem.code)
         except KeyboardInterrupt:
             _leave("Interrupted before there was anything to keep.", INTERRUPTED)
+        except BrokenPipeError:  # whoever read the output has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
         except FileNotFoundError as error:
             _leave(f"{error.filename}: there is no such file or folder.", BAD_DATA)
         except OSError as error:

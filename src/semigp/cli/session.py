@@ -103,14 +103,15 @@ class Session:
         """A figure into a file, by a function of its axes."""
         if path is None:
             return
+        from matplotlib import rc_context
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=size, layout="constrained", dpi=150)
-        draw(figure.subplots(panels, sharex=True))
-        try:
+        from ..plotting import STYLE
+
+        with rc_context(STYLE):
+            figure = Figure(figsize=size, layout="constrained", dpi=150)
+            draw(figure.subplots(panels, sharex=True))
             figure.savefig(path)
-        except ValueError as error:
-            raise Problem(f"{path}: {error}", WRONG_USE) from error
         self.written("figure", path)
 
     def finish(self) -> None:
