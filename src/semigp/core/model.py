@@ -20,7 +20,7 @@ from .posterior import Posterior, expected_log_likelihood, posterior_from_blocks
 from .precision import in_float64
 from .priors import InputPrior, RowPrior, StandardPrior, error_bar_prior, kl_to_rows
 from .pytrees import pytree
-from .statistics import Block, collect
+from .statistics import Block, collect, total_statistics
 from .targets import Targets
 from .types import Array
 
@@ -194,19 +194,20 @@ def start(
     return in_float64(lambda leaves: leaves)(model)
 
 
-def objective(model: Model, data: Data) -> Float[Array, ""]:
+def objective(model: Model, data: Data, total: Callable[[Any], Any] = lambda sums: sums) -> Float[Array, ""]:
     """F₂ of eq:boundFinalFinal, plus the hyperpriors: ⟨F̂⟩ - KL(q(X|Z) ‖ p(X)) + log p(θ).
 
-    Where q(U) is given, E[log p(Y | X, U)] takes the place of ⟨F̂⟩.
+    Where q(U) is given, E[log p(Y | X, U)] takes the place of ⟨F̂⟩. `total` makes sums over all rows of sums over
+    those that are here: where rows are spread over devices, that is all the devices have to say to each other.
     """
-    statistics = collect(model.kernel, model.inducing_inputs, data.blocks(model))
+    statistics = total_statistics(collect(model.kernel, model.inducing_inputs, data.blocks(model)), total)
     if data.given is None:
         likelihood = Likelihood.of(model.noise_variance, model.output_scale, statistics.counts.shape[0])
         value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, data.jitter)
     else:
         value = expected_log_likelihood(data.given, statistics)
     if data.values.shape[0]:
-        value = value - kl_to_rows(*data.belief(model), data.prior, data.unknown)
+        value = value - total(kl_to_rows(*data.belief(model), data.prior, data.unknown))
     return value + log_hyperprior(hyperparameters(model), data.hyperpriors)
 
 

@@ -20,7 +20,7 @@ from .precision import in_float64
 
 Status = Literal["converged", "iteration limit", "stalled", "interrupted", "failed"]
 
-_MESSAGES: dict[str, str] = {
+MESSAGES: dict[str, str] = {
     "converged": "The bound stopped rising.",
     "iteration limit": "The iteration limit was reached before the bound stopped rising; allow more iterations.",
     "stalled": "The line search found no better point; the bound is flat or rough here. Check the scale of the data.",
@@ -121,7 +121,7 @@ def fit(
     `callback` is called after every iteration; returning True ends the fit with the best parameters so far, and so
     does an interrupt from the keyboard.
     """
-    _check_stages(model, stages)
+    check_stages(model, stages)
     with jax.enable_x64(True):
         free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
         best, report = maximise(lambda f: _loss_and_gradient(f, known), free, stages, tolerance, callback)
@@ -148,7 +148,7 @@ def maximise(
             break
     status = results[-1][1]
     return search.best(), FitReport(
-        status, _MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
+        status, MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
         time.perf_counter() - start, tuple(results), np.array([np.inf]),
     )  # fmt: skip
 
@@ -171,7 +171,7 @@ def _signal_to_noise(model: Model):
     return signal / model.noise_variance
 
 
-def _check_stages(model: Model, stages: Sequence[Stage]) -> None:
+def check_stages(model: Model, stages: Sequence[Stage]) -> None:
     """Raise ValueError where there is nothing to do, or a stage holds what is not there."""
     paths = parameter_paths(model)
     if not stages:

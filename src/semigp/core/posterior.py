@@ -242,6 +242,18 @@ def posterior_from_blocks(
 ) -> tuple[Posterior, Bool[Array, ""]]:
     """The optimal q(U) given everything else, and whether float64 resolves it."""
     statistics = collect(kernel, inducing, blocks)
+    return posterior_from_statistics(kernel, statistics, inducing, noise_variance, output_scale, jitter)
+
+
+def posterior_from_statistics(
+    kernel: Kernel,
+    statistics: Statistics,
+    inducing: Float[Array, "m q"],
+    noise_variance: Float[Array, ...],
+    output_scale: Float[Array, ...],
+    jitter: Float[Array, ""],
+) -> tuple[Posterior, Bool[Array, ""]]:
+    """The same from sums over the rows that are known already."""
     likelihood = Likelihood.of(noise_variance, output_scale, statistics.counts.shape[0])
     statistics = statistics.in_units_of(likelihood.output_scale)
     factors = factorise(kernel.gram(inducing), statistics, jitter)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -49,6 +51,11 @@ def collect(kernel: Kernel, inducing: Float[Array, "m q"], blocks: tuple[Block, 
     for block in blocks[1:]:
         total = total + _block_statistics(kernel, inducing, block)
     return total
+
+
+def total_statistics(statistics: Statistics, total: Callable[[Any], Any]) -> Statistics:
+    """The sums of all rows, by what adds up arrays from all places."""
+    return dataclasses.replace(total(dataclasses.replace(statistics, group=None)), group=statistics.group)
 
 
 def _block_statistics(kernel: Kernel, inducing: Float[Array, "m q"], block: Block) -> Statistics:

@@ -1,0 +1,64 @@
+"""One process of a run over several devices or processes: fits a small problem and prints what it found.
+
+Called as: spread_worker.py DEVICES [PROCESS OF_PROCESSES PORT].
+"""
+
+import json
+import os
+import sys
+
+devices, *rest = sys.argv[1:]
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+
+import jax  # noqa: E402  # the number of devices must be known before
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+
+from semigp.core import RBF, InputBelief  # noqa: E402
+from semigp.core.model import describe, objective, start  # noqa: E402
+from semigp.core.optimise import SIGNAL_AND_NOISE, Stage, constrain, unconstrain  # noqa: E402
+from semigp.core.sharding import row_mesh, spread, spread_objective, spread_posterior  # noqa: E402
+from semigp.core.spread_search import fit_spread  # noqa: E402
+
+STAGES = (Stage("held", 5, SIGNAL_AND_NOISE), Stage("all", 10))
+
+
+def make_problem():
+    """93 rows, holes in inputs and outputs; neither kind of rows is a multiple of the number of devices."""
+    random = np.random.default_rng(0)
+    truth = random.normal(size=(93, 3))
+    y = np.column_stack([np.sin(2 * truth[:, 0]) + truth[:, 1], truth[:, 2] * truth[:, 0]])
+    y += 0.05 * random.normal(size=y.shape)
+    X = truth.copy()
+    X[:41][random.random((41, 3)) < 0.3] = np.nan
+    y[5:9, 1] = np.nan
+    data = describe(X, y)
+    return start(data, RBF(1.0, np.ones(3)), truth[::6], np.full(2, 0.1), np.ones(2)), data, truth
+
+
+def main():
+    if rest:
+        process, count, port = map(int, rest)
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+        jax.distributed.initialize(f"127.0.0.1:{port}", count, process)
+    model, data, truth = make_problem()
+    mesh = row_mesh()
+    with jax.enable_x64(True):
+        bound = spread_objective(mesh, model, data)
+        free, known = spread(unconstrain(model), data, mesh)
+        value, gradient = jax.jit(jax.value_and_grad(lambda f, d: bound(constrain(f), d)))(free, known)
+        norms = [float(jnp.sum(leaf**2)) for leaf in jax.tree.leaves(gradient)]
+    fitted, on_devices, report = fit_spread(model, data, mesh, STAGES)
+    q_u = spread_posterior(mesh, fitted, on_devices)
+    mean, _ = q_u.predict(InputBelief.observed(truth[:3]))
+    told = {"devices": len(jax.devices()), "bound": float(value), "norms": norms, "fit": report.bound}
+    if not rest:
+        alone = jax.jit(jax.value_and_grad(lambda f, d: objective(constrain(f), d)))
+        with jax.enable_x64(True):
+            value, gradient = alone(*jax.tree.map(jnp.asarray, (unconstrain(model), data)))
+            told["alone"] = {"bound": float(value), "norms": [float(jnp.sum(g**2)) for g in jax.tree.leaves(gradient)]}
+        told["rows"] = str(fitted.mean.sharding.spec)
+    print(json.dumps(told | {"mean": np.asarray(mean).tolist(), "iterations": len(report.trace)}))
+
+
+main()
