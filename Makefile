@@ -17,10 +17,11 @@ test: $(INSTALLED)  ## All tests but the slow ones, the engine's beside the othe
 
 test-core: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" tests/core
+	$(BIN)/python -m pytest tests/test_documentation.py
 
 test-others: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" tests/estimators
-	$(BIN)/python -m pytest -m "not slow" tests/cli tests/report tests/test_documentation.py
+	$(BIN)/python -m pytest -m "not slow" tests/cli tests/report
 	$(BIN)/python -m pytest -m "not slow" $(REST)
 
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others

@@ -55,7 +55,9 @@ def collect(kernel: Kernel, inducing: Float[Array, "m q"], blocks: tuple[Block, 
 
 def total_statistics(statistics: Statistics, total: Callable[[Any], Any]) -> Statistics:
     """The sums of all rows, by what adds up arrays from all places."""
-    return dataclasses.replace(total(dataclasses.replace(statistics, group=None)), group=statistics.group)
+    sums = {field.name: getattr(statistics, field.name) for field in dataclasses.fields(statistics)}
+    group = sums.pop("group")  # a name, not a sum
+    return Statistics(**total(sums), group=group)
 
 
 def _block_statistics(kernel: Kernel, inducing: Float[Array, "m q"], block: Block) -> Statistics:
