@@ -4,9 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from semigp.cli.app import app
 from semigp.experiments import dimensions, forecasting, imputation, noisy_inputs, semi_described, semi_supervised
 from semigp.experiments.collect import write_report
 from semigp.experiments.reporting import markdown_table, summarise, write_rows
@@ -127,13 +125,6 @@ def test_semi_supervised_cell(tmp_path):
     assert "### wine, errors" in semi_supervised.tables(rows)
     for path in semi_supervised.figure([row | {"data": "oil"} for row in rows], tmp_path):
         assert path.stat().st_size > 5000
-
-
-def test_command_line_names_what_there_is():
-    result = CliRunner().invoke(app, ["reproduce", "everything"])
-    assert result.exit_code == 2
-    assert "there is no experiment 'everything'" in result.output.replace("\n", " ").replace("│ ", "")
-    assert "Example: semigp reproduce noisy-inputs --quick" in CliRunner().invoke(app, ["reproduce", "--help"]).output
 
 
 def test_imputation_and_the_report_of_all(tmp_path, monkeypatch):
