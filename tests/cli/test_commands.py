@@ -200,6 +200,8 @@ def test_version(shell):
 
 def test_info(shell):
     assert "column b" in shell("info train.csv").stdout
+    pl.DataFrame({"count": [3, None, 5]}).write_csv("whole.csv")
+    assert shell.json("info whole.csv")["column count"] == "numbers, 3 to 5, 1 missing"
     assert shell.json("info")["semigp"] == semigp.__version__
     assert "jax" in shell("info").stdout
     shell("impute data.csv -o f.csv --save m.semigp --quiet")

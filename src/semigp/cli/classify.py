@@ -12,7 +12,7 @@ import typer
 import semigp
 
 from . import options
-from .columns import check_present, choose_inputs
+from .columns import check_filled, check_present, choose_inputs
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
 from .tables import numbers, read_table, rounded
@@ -68,10 +68,7 @@ def _fit(
     check_present(ignore, table, path, "--ignore")
     names = choose_inputs(table, [label, *ignore], path, session.note)
     values, labels = numbers(table, names, path), _labels(table[label])
-    empty = np.isnan(values).all(axis=0)
-    if empty.any():
-        name = names[int(np.argmax(empty))]
-        raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
+    check_filled(values, names, path)
     known = [value for value in labels if value is not None]
     classes = sorted(set(known))
     if len(classes) < 2:

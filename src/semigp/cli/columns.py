@@ -40,6 +40,14 @@ def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option:
             raise Problem(f"{option} {name}: given more than once.", WRONG_USE)
 
 
+def check_filled(values: np.ndarray, names: Sequence[str], path: Path) -> None:
+    """A problem, if a column has no value at all."""
+    empty = np.isnan(values).all(axis=0)
+    if empty.any():
+        name = names[int(np.argmax(empty))]
+        raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
+
+
 def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
     """Numeric columns that are nothing else. Columns of text or times are left out, with a note."""
     chosen = []

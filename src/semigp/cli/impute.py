@@ -12,8 +12,8 @@ import typer
 import semigp
 
 from . import options
-from .columns import ERROR_SUFFIX, check_present, choose_inputs
-from .problems import Problem, reported
+from .columns import ERROR_SUFFIX, check_filled, check_present, choose_inputs
+from .problems import reported
 from .session import Session
 from .tables import numbers, read_table, rounded
 
@@ -47,7 +47,8 @@ def impute(
     else:
         names = choose_inputs(table, ignore, data, session.note)
     values = numbers(table, names, data)
-    _check(values, names, data, is_new=model is None)
+    if model is None:
+        check_filled(values, names, data)
     frame = pl.DataFrame(values, schema=names)
     if model is None:
         with session.fitting("impute", is_gentle=False):  # draws have no best so far
@@ -60,13 +61,6 @@ def impute(
     session.save(imputer, save)
     session.draw(lambda axes: _draw(imputer, axes), plot)
     session.finish()
-
-
-def _check(values: np.ndarray, names: list[str], path: Path, is_new: bool) -> None:
-    empty = np.isnan(values).all(axis=0)
-    if is_new and empty.any():
-        name = names[int(np.argmax(empty))]
-        raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
 
 
 def _filled(

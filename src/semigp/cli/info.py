@@ -95,7 +95,7 @@ def _table(path: Path) -> dict[str, Any]:
 
 def _column(column: pl.Series) -> str:
     missing = f", {column.null_count()} missing" if column.null_count() else ""
-    if column.dtype == pl.Float64:
+    if column.dtype.is_numeric():
         values = column.drop_nulls().to_numpy()
         return f"numbers, {np.min(values):.4g} to {np.max(values):.4g}{missing}" if len(values) else "empty"
     if column.dtype.is_temporal():

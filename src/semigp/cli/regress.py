@@ -57,9 +57,8 @@ def regress(
     else:
         inputs, y = _read(session, train, target, error, ignore)
         if predict is not None:
-            _read_new(
-                predict, inputs.names, error, [*target, *ignore]
-            )  # what is wrong with it is better known before the fit
+            # What is wrong with these rows is better known before the fit.
+            _read_new(predict, inputs.names, error, [*target, *ignore])
         regressor = _fit(session, inputs, target, y, inducing, seed)
     if predict is not None:
         session.put(_predict(session, regressor, predict, error, ignore), output)
