@@ -139,6 +139,16 @@ def maximise(
     """The unconstrained parameters, a pytree, of the lowest loss, and how they were found."""
     start = time.perf_counter()
     search = _Search(free, loss_and_gradient, callback, start)
+    results = run_stages(search, stages, tolerance)
+    status = results[-1][1]
+    return search.best(), FitReport(
+        status, MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
+        time.perf_counter() - start, tuple(results), np.array([np.inf]),
+    )  # fmt: skip
+
+
+def run_stages(search: Any, stages: Sequence[Stage], tolerance: float) -> list[tuple[str, Status, int]]:
+    """Name, status and iterations of the stages that a search, by its `run`, has begun."""
     results: list[tuple[str, Status, int]] = []
     for stage in stages:
         before = len(search.trace)
@@ -146,11 +156,7 @@ def maximise(
         results.append((stage.name, status, len(search.trace) - before))
         if status in ("interrupted", "failed"):
             break
-    status = results[-1][1]
-    return search.best(), FitReport(
-        status, MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
-        time.perf_counter() - start, tuple(results), np.array([np.inf]),
-    )  # fmt: skip
+    return results
 
 
 def with_ratio(report: FitReport, ratio: np.ndarray) -> FitReport:

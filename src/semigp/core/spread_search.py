@@ -31,6 +31,7 @@ from .optimise import (
     check_stages,
     constrain,
     parameter_paths,
+    run_stages,
     signal_to_noise,
     unconstrain,
     with_ratio,
@@ -58,7 +59,7 @@ def fit_spread(
         free, known = spread(unconstrain(model), data, mesh)
         bound = spread_objective(mesh, model, data)
         search = _Search(free, known, lambda f, d: -bound(constrain(f), d), callback)
-        results = search.run_all(stages, tolerance)
+        results = run_stages(search, stages, tolerance)
         fitted = jax.jit(constrain)(search.free)
     status = results[-1][1]
     report = FitReport(
@@ -85,18 +86,8 @@ class _Search:
 
         self._evaluate = evaluate
 
-    def run_all(self, stages: Sequence[Stage], tolerance: float) -> list[tuple[str, Status, int]]:
-        """Name, status and iterations of the stages that were begun."""
-        results: list[tuple[str, Status, int]] = []
-        for stage in stages:
-            before = len(self.trace)
-            status = self._run(stage, tolerance)
-            results.append((stage.name, status, len(self.trace) - before))
-            if status in ("interrupted", "failed"):
-                break
-        return results
-
-    def _run(self, stage: Stage, tolerance: float) -> Status:
+    def run(self, stage: Stage, tolerance: float) -> Status:
+        """Move the parameters that the stage does not hold, until it ends."""
         moves = _moved(self.free, stage)
         loss, _, gradient = self.evaluate(self.free, self.free, moves)
         self.bound = -loss
