@@ -30,6 +30,7 @@ FILES = {
     "fake.parquet": b"not parquet",
     "fake.semigp": b"not a model",
     "table.xlsx": b"",
+    "typo.csv": b"value\n1\n2\nx3\n4\n",
     "clock.csv": b"t,y\n0001-01-01T00:00+02:00,1\n2024-01-02,2\n",
 }
 CASES = [
@@ -55,6 +56,7 @@ CASES = [
     ("impute fake.parquet", BAD_DATA, "fake.parquet is not a Parquet file"),
     ("impute data.csv -o out.xlsx", BAD_DATA, "out.xlsx: the name must end in .csv, .tsv or .parquet"),
     ("forecast names.csv", BAD_DATA, "names.csv, column 'who': 'ann' is not read as a date. Write dates as 2015-01-31"),
+    ("forecast typo.csv", BAD_DATA, "typo.csv, row 3, column 'value': 'x3' is not a number"),
     ("forecast names.csv --time who", BAD_DATA, "names.csv, column 'who': 'ann' is neither a date nor a number"),
     ("impute table.xlsx", BAD_DATA, "table.xlsx: the name must end in .csv, .tsv or .parquet"),
     ("impute nosuch.csv", BAD_DATA, "nosuch.csv: there is no such file or folder"),

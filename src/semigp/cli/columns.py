@@ -55,7 +55,7 @@ def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: 
         base = name.removesuffix(ERROR_SUFFIX)
         if name in others or (base != name and base in table.columns):
             continue
-        if kind.is_numeric() or _holds_numbers(table[name]):
+        if kind.is_numeric() or holds_numbers(table[name]):
             chosen.append(name)
         else:
             note(f"{path}: column {name!r} is left out; it holds {_told(kind)}.")
@@ -68,7 +68,7 @@ def _told(kind: pl.DataType) -> str:
     return "times" if kind.is_temporal() else "nothing" if kind == pl.Null else "text"
 
 
-def _holds_numbers(column: pl.Series) -> bool:
+def holds_numbers(column: pl.Series) -> bool:
     """Whether a column of text is one of numbers, but for some cells."""
     if column.dtype != pl.String:
         return False

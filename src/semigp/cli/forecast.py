@@ -13,7 +13,7 @@ import semigp
 
 from ..series import Forecast
 from . import options
-from .columns import check_present, choose_inputs
+from .columns import check_present, choose_inputs, holds_numbers
 from .grid import on_grid
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
@@ -90,7 +90,8 @@ def _window(text: str) -> int | str:
 def _check_texts(table: pl.DataFrame, others: list[str], path: Path) -> None:
     """A column of text beside a series is most likely one of dates."""
     for name, kind in table.schema.items():
-        if kind == pl.String and name not in others and table[name].null_count() < len(table):
+        is_text = kind == pl.String and table[name].null_count() < len(table) and not holds_numbers(table[name])
+        if is_text and name not in others:
             example = table[name].drop_nulls()[0]
             raise Problem(
                 f"{path}, column {name!r}: {example!r} is not read as a date. {_DATES} Or use --ignore {name}."
