@@ -7,7 +7,8 @@ import pytest
 from numpy.polynomial import chebyshev
 from scipy.special import iv
 
-from semigp.core.kernels.gaussian import EXP2_COEFFICIENTS, exp2, exp_products, exp_sums
+from semigp.core.kernels.exponential import EXP2_COEFFICIENTS, exp2
+from semigp.core.kernels.gaussian import exp_products, exp_sums
 
 pytestmark = pytest.mark.usefixtures("x64")
 

@@ -157,9 +157,10 @@ def _build_row_prior(prior, inputs, values, unknown, error):
 def _fill_up(rows: np.ndarray) -> Callable[[Any], Any]:
     """Take `rows` of arrays, and as many rows of zeros as make their number round: weightless rows change nothing.
 
-    Data sets of nearly the same size then share one compilation, for three percent more work, or eight rows, at most.
+    Data sets of nearly the same size then share one compilation, for three percent more work, or eight rows, at most;
+    where it would be much work, for 4096 rows.
     """
-    step = 2 ** max(3, len(rows).bit_length() - 6)
+    step = 2 ** min(max(3, len(rows).bit_length() - 6), 12)
     extra = -len(rows) % step
 
     def take(leaf: Any) -> Any:

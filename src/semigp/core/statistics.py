@@ -91,7 +91,8 @@ def _uncertain(kernel: Kernel, inducing, block: Block):
         psi1 = kernel.psi1(mean, variance, inducing)
         return weights.T @ kernel.psi0(mean, variance), psi1.T @ values, psi2_sums(mean, variance, weights)
 
-    return (block.mean, block.variance, block.targets.values), m * (m + 1) // 2 * kernel.nodes_per_pair(q), sums, finish
+    per_row = kernel.numbers_per_row(m, q, block.targets.weights.shape[1])
+    return (block.mean, block.variance, block.targets.values), per_row, sums, finish
 
 
 def _weighted_gram(cross: Float[Array, "n m"], weights: Float[Array, "n g"]) -> Float[Array, "g m m"]:

@@ -77,6 +77,10 @@ class Kernel(abc.ABC):
         """Numbers held for one row and one pair of inducing points: 1, or the quadrature nodes."""
         return 1
 
+    def numbers_per_row(self, n_inducing: int, n_inputs: int, n_groups: int) -> int:
+        """Numbers held for one row while statistics are summed."""
+        return n_inducing * n_inputs
+
     def cross(self, inputs: Float[Array, "n q"], inducing: Inducing) -> Float[Array, "n m"]:
         """k(x, z) at certain inputs: ψ1 of Diracs."""
         return self.psi1(inputs, jnp.zeros_like(inputs), inducing)

@@ -13,8 +13,6 @@ matrix product with inner size 2q + 2.
 
 from __future__ import annotations
 
-import math
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Float
@@ -22,6 +20,8 @@ from jaxtyping import Float
 from ..linalg import log_determinants, solve_rows
 from ..pytrees import pytree, static
 from ..types import Array
+from . import fused
+from .exponential import LOG2_E, exp2
 from .listing import Listing
 
 Rows = Float[Array, "n d"]
@@ -127,47 +127,10 @@ def _squared_distances_backward(residuals, gradient):
 squared_distances.defvjp(lambda points, r: (squared_distances(points, r), (points, r)), _squared_distances_backward)
 
 
-# Chebyshev expansion of 2^x on [-½, ½] up to degree 11, in powers of x: relative error below 2.3e-16.
-# Coefficients from I_k(½ log 2), the modified Bessel functions; tests recompute them.
-EXP2_COEFFICIENTS = (
-    1.0,
-    0.6931471805599453,
-    0.24022650695910158,
-    0.0555041086648217,
-    0.009618129107587253,
-    0.001333355814639035,
-    0.00015403530463727982,
-    1.5252733856295574e-05,
-    1.3215432534254118e-06,
-    1.0178051192117847e-07,
-    7.074194562613105e-09,
-    4.456675463639861e-10,
-)
-_LOG2_E = 1.0 / math.log(2.0)
-_MANTISSA_BITS = 52
-
-
-def exp2(x: Float[Array, ...]) -> Float[Array, ...]:
-    """2^x in float64 to the last digit, in plain vector instructions (half the cost of XLA's exp on a CPU).
-
-    2^x = 2^k 2^f with k the nearest integer: a polynomial for 2^f, and k added to the exponent bits.
-    Arguments below -1022 give 2^-1022, the smallest normal number, in place of zero.
-    """
-    x = jnp.clip(x, -1022.0, 1023.0)
-    k = jax.lax.round(x, jax.lax.RoundingMethod.TO_NEAREST_EVEN)
-    fraction = x - k
-    polynomial = jnp.full_like(x, EXP2_COEFFICIENTS[-1])
-    for coefficient in EXP2_COEFFICIENTS[-2::-1]:
-        polynomial = polynomial * fraction + coefficient
-    # Adding 1.5·2^52 leaves the integer k in the low bits of the float.
-    k_bits = jax.lax.bitcast_convert_type(k + 1.5 * 2.0**_MANTISSA_BITS, jnp.int64) << _MANTISSA_BITS
-    return jax.lax.bitcast_convert_type(jax.lax.bitcast_convert_type(polynomial, jnp.int64) + k_bits, x.dtype)
-
-
 @jax.custom_vjp
 def exp_products(left: Float[Array, "a d"], right: Float[Array, "b d"]) -> Float[Array, "a b"]:
     """exp(left rightᵀ), all pairs of rows of two feature matrices."""
-    return exp2((left * _LOG2_E) @ right.T)
+    return exp2((left * LOG2_E) @ right.T)
 
 
 def _exp_products_forward(left, right):
@@ -194,13 +157,17 @@ def exp_sums(rows: Rows, pairs: Pairs, weights: Float[Array, "n g"]) -> Float[Ar
 
 
 def _exp_sums_forward(rows, pairs, weights):
+    if fused.suits(rows.shape[1] - 2, weights.shape[1], len(rows) * len(pairs)):
+        return fused.exp_sums(rows, pairs, weights), (rows, pairs, weights, None)
     # Pairs lead in all products: the layout in which they run fastest.
-    exponentials = exp2(pairs @ (rows * _LOG2_E).T)  # [pairs, n]
+    exponentials = exp2(pairs @ (rows * LOG2_E).T)  # [pairs, n]
     return exponentials @ weights, (rows, pairs, weights, exponentials)
 
 
 def _exp_sums_backward(residuals, gradient):
     rows, pairs, weights, exponentials = residuals
+    if exponentials is None:
+        return *fused.exp_sums_gradient(rows, pairs, weights, gradient), None
     if weights.shape[1] == 1:  # the weights can be applied to the small factors
         # The barrier makes XLA write the transpose out: the product runs up to 1.7 times as fast.
         transposed = jax.lax.optimization_barrier((pairs * gradient).T)

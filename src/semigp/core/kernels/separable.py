@@ -21,7 +21,7 @@ from jaxtyping import Float
 from ..linalg import diagonal, solve_rows
 from ..pytrees import pytree, static
 from ..types import Array
-from . import quadrature
+from . import fused, quadrature
 from .base import Kernel, active_dims, check_dims, check_parameter, tidy_fields
 from .gaussian import BumpPairs, squared_distances
 from .linear import Linear
@@ -51,6 +51,12 @@ class Separable(Kernel):
 
     def nodes_per_pair(self, n_inputs):
         return max(1, quadrature.N_NODES * len(self.factors(n_inputs)))
+
+    def numbers_per_row(self, n_inducing, n_inputs, n_groups):
+        nodes = quadrature.N_NODES * len(self.factors(n_inputs))
+        if not nodes and fused.suits(2 * n_inputs, n_groups):
+            return n_inducing
+        return n_inducing * (n_inducing + 1) // 2 * max(1, nodes)
 
     def psi0(self, mean, variance):
         slopes = jnp.ones(mean.shape[0])
