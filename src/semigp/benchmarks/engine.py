@@ -40,10 +40,10 @@ TABLE = "engine.md"
 NOTES = """\
 Milliseconds, one core each, and in brackets how many times as long as semigp.
 
-- limit: the exponentials and matrix products of the method alone, each as fast as this core does them in its cache. The
-  goal is 2.5 times that at n = 20000.
-- GPyTorch: a step of its stochastic `BayesianGPLVM` over all rows. That is not the same quantity: one Monte Carlo draw of
-  a looser bound, with q(u) as free parameters and no ψ2; bound and gradient are noisy.
+- limit: the exponentials and matrix products of the method alone, each as fast as this core does them in its cache.
+  The goal is 2.5 times that at n = 20000.
+- GPyTorch: a step of its stochastic `BayesianGPLVM` over all rows. That is not the same quantity: one Monte Carlo draw
+  of a looser bound, with q(u) as free parameters and no ψ2; bound and gradient are noisy.
 - GPy, GPflow: `BayesianGPLVM`, the same bound as semigp's"""
 
 
@@ -130,8 +130,8 @@ def measure(sizes):
 
 SPEED = ["n, q, p, m", "rows observed", "semigp", "limit", "semigp / limit", "GPy", "goal", "GPyTorch", "GPflow"]
 REST = [
-    "n, q, p, m", "rows observed", "first call, s", "in a second process, s", "gain from both cores", "peak MiB: semigp",
-    "GPy", "GPyTorch", "GPflow",
+    "n, q, p, m", "rows observed", "first call, s", "in a second process, s", "gain from both cores",
+    "peak MiB: semigp", "GPy", "GPyTorch", "GPflow",
 ]  # fmt: skip
 
 

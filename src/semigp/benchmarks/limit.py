@@ -49,7 +49,12 @@ def _numpy_exp(size: int) -> float:
 def _loop_of(function: Callable) -> Callable[[int], float]:
     """exp(-exp(-…)) of one block, again and again, inside of one compiled program."""
     steps = jax.jit(lambda x: jax.lax.fori_loop(0, _STEPS, lambda _, x: function(-x), x), compiler_options=_WIDE)
-    return lambda size: fastest(lambda x=jnp.linspace(0.0, 1.0, size): steps(x)) / _STEPS
+
+    def seconds(size: int) -> float:
+        block = jnp.linspace(0.0, 1.0, size)
+        return fastest(lambda: steps(block)) / _STEPS
+
+    return seconds
 
 
 def seconds_per_product(shape: str, n: int, pairs: int, inner: int) -> float:

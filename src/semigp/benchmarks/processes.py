@@ -57,13 +57,21 @@ class Peer:
 GPY, GPYTORCH, GPFLOW = Peer("GPy", "GPy"), Peer("GPyTorch", "gpytorch"), Peer("GPflow", "gpflow")
 
 
-def run(command: list[str], cores: str | None = None, cache: Any = "off", seconds: float = 900.0) -> dict:
-    """What a process prints last, as JSON; pinned to `cores`, with as many BLAS threads and its own compiled code."""
+def run(
+    command: list[str],
+    cores: str | None = None,
+    blas_threads: int | None = None,
+    cache: Any = "off",
+    seconds: float = 900.0,
+) -> dict:
+    """What a process prints last, as JSON; pinned to `cores`, with a BLAS thread on each, and its own compiled code."""
     environment = os.environ | {"SEMIGP_CACHE": str(cache)}
     if cores is not None:
-        threads = str(len(cores.split(",")))
-        environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+        blas_threads = len(cores.split(","))
         command = [*(["taskset", "-c", cores] if shutil.which("taskset") else []), *command]
+    if blas_threads is not None:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment |= dict.fromkeys(names, str(blas_threads))
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
