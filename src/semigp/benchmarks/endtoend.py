@@ -254,7 +254,7 @@ def line(name, seed, row):
 
 DETAILS = [
     "problem", "start", "rows × outputs, latent inputs, inducing points", "GPy: evaluations", "ms each",
-    "semigp: evaluations", "ms each", "import, s: GPy", "semigp", "peak MiB: GPy", "semigp",
+    "semigp: evaluations", "ms each", "ended", "import, s: GPy", "semigp", "peak MiB: GPy", "semigp",
     "bounds differ by, at the start", "where GPy ends",
 ]  # fmt: skip
 
@@ -267,7 +267,7 @@ def detail(name, seed, row):
 
     return [
         name, str(seed), f"{row['shape'][0]} × {row['shape'][1]}, {problem.n_latent}, {problem.n_inducing}",
-        str(gpy["evaluations"]), each(gpy), str(warm["evaluations"]), each(warm),
+        str(gpy["evaluations"]), each(gpy), str(warm["evaluations"]), each(warm), warm["status"],
         f"{gpy['import']:.1f}", f"{warm['import']:.1f}", f"{gpy['peak_mib']:.0f}", f"{warm['peak_mib']:.0f}",
         f"{row['gap']:.0e}", f"{row['gap at end']:.0e}",
     ]  # fmt: skip
