@@ -100,7 +100,7 @@ def test_a_trace_tells_when():
 def problem(monkeypatch, random):
     latent = random.normal(size=(24, 1))
     rows = np.column_stack([np.sin(latent), np.cos(latent), latent]) + 0.05 * random.normal(size=(24, 3))
-    monkeypatch.setattr(endtoend, "MOST_ITERATIONS", 20)
+    monkeypatch.setattr(endtoend, "MANY", 20)
     small = endtoend.Problem(lambda: rows, 2, 5)
     monkeypatch.setattr(endtoend, "PROBLEMS", {"small": small})
     return small
@@ -114,7 +114,7 @@ def test_a_fit_from_a_start_to_a_target(problem, tmp_path):
     signal, noise, lengthscale = 4.0, 0.2, np.array([1.0, 2.0])
     np.savez(tmp_path / "end.npz", mean=start["mean"], variance=np.full((24, 2), 0.3), inducing=start["inducing"],
              lengthscale=lengthscale, signal=[signal], noise=[noise])  # fmt: skip
-    found = endtoend.fit_semigp(str(path), "staged", -np.inf, np.inf)
+    found = endtoend.fit_semigp(str(path), "staged", -np.inf, np.inf, np.inf)
     for key, scale, kernel, noise_variance, variance in (
         ("start", 1.0, RBF(1.0, np.sqrt(2.0) * np.ones(2)), 0.05, 0.1),
         ("where GPy ends", 2.0, RBF(1.0, lengthscale), noise, 0.3),
