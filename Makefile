@@ -4,7 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-core test-others test-sktime test-slow lint format bench docs picture clean
+# Python environments of other libraries, each with what it wants; `make TORCH=…` for another build of torch.
+PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed
+TORCH ?= torch
+
+.PHONY: demo test test-core test-others test-sktime test-slow lint format bench peers docs picture clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -43,8 +47,11 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.peers  ## One bound and gradient, and embeddings of images, beside GPy; the propagations of a forecast
+bench: $(VENV)/.peers  ## Everything timed beside GPy, GPyTorch, GPflow and what the machine allows; from 1,000 to 1,000,000 rows
+	-$(MAKE) --keep-going peers
 	$(BIN)/semigp bench all
+
+peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all; the benchmark goes on without what does not install
 
 picture: $(INSTALLED)  ## The picture of the README
 	$(BIN)/python docs/picture.py
@@ -55,6 +62,16 @@ docs: $(VENV)/.docs  ## The documentation, as HTML, in build/docs; a warning is 
 .venv-sktime/.installed: pyproject.toml
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
 	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime]" pytest hypothesis
+	touch $@
+
+.venv-gpytorch/.installed:
+	test -d .venv-gpytorch || $(PYTHON) -m venv .venv-gpytorch
+	.venv-gpytorch/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH) gpytorch
+	touch $@
+
+.venv-gpflow/.installed:
+	test -d .venv-gpflow || $(PYTHON) -m venv .venv-gpflow
+	.venv-gpflow/bin/python -m pip install --quiet --disable-pip-version-check gpflow tensorflow-cpu
 	touch $@
 
 $(INSTALLED): pyproject.toml
@@ -71,4 +88,4 @@ $(VENV)/.peers: $(INSTALLED)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sktime build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-sktime .venv-gpytorch .venv-gpflow build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

@@ -13,7 +13,6 @@ import importlib.util
 import json
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,17 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
+from .endtoend import load_digits
+from .processes import run_module
+
 GPY_ITERATIONS = 300
 TABLE = "embedding-speed.md"
-
-
-def load_digits() -> np.ndarray:
-    from sklearn.datasets import load_digits
-
-    images, labels = load_digits(return_X_y=True)
-    rows = images[np.isin(labels, [0, 2, 4, 6])] / 16.0
-    rows = rows - rows.mean(axis=0)
-    return rows / rows.std()
 
 
 def time_gpy() -> dict:
@@ -83,14 +76,9 @@ def time_usps(back_constrained: bool) -> dict:
     }
 
 
-def measure(which: str, *arguments: str, cache: str = "off") -> dict:
+def measure(which: str, *arguments: object, cache: str = "off") -> dict:
     """In a process of its own; what it compiles is kept in the folder `cache`."""
-    environment = os.environ | {"SEMIGP_CACHE": cache}
-    if which == "gpy":
-        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "semigp.benchmarks.embedding", which, *arguments]
-    output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-    return json.loads(output.splitlines()[-1])
+    return run_module("embedding", which, *arguments, cache=cache, blas_threads=1 if which == "gpy" else None)
 
 
 def main(folder: Path) -> None:

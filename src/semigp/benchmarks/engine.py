@@ -1,26 +1,22 @@
-"""One bound with its full gradient, beside GPy's BayesianGPLVM: `semigp bench engine`.
+"""One bound with its full gradient, beside other libraries and beside what the machine allows: `semigp bench engine`.
 
-Every measurement is a process of its own, pinned to one core, on the same problem: the median of at least five
-evaluations at slightly different parameters, after a warm-up. The two libraries take turns, so that a slow spell of
-the machine hits both. GPy has no notion of an observed row, so that its time is the same in both halves of the table.
+Every measurement is a process of its own, pinned to one core, in float64, on the same problem: the median of at least
+five evaluations at slightly different parameters, after a warm-up. semigp and GPy take turns, so that a slow spell of
+the machine hits both. No other library has a notion of an observed row, so that their times are the same in both halves
+of the table; GPyTorch and GPflow are timed once. The limit is that of `limit.py`.
 """
 
 import dataclasses
-import importlib.util
 import json
-import os
-import platform
-import resource
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
+from .peers.common import make_problem, peak_mib, repeat, timed
+from .processes import GPFLOW, GPY, GPYTORCH, Unmeasured, origin, run_module, table
 
 SIZES = [
     (100, 15, 5, 40),
@@ -30,42 +26,25 @@ SIZES = [
     (5000, 5, 12, 100),
     (20000, 5, 12, 100),
 ]
-GOALS = [5, 5, 8, 8, 12, 15]  # times GPy's speed with all rows uncertain; twice that with 70 % observed
+# Times GPy's speed: with all rows uncertain, and with 70 % of them observed.
+GOALS = {
+    (100, 15, 5, 40): (5, 10),
+    (130, 39, 20, 60): (5, 10),
+    (1000, 5, 12, 50): (8, 16),
+    (1200, 10, 256, 60): (8, 16),
+    (5000, 5, 12, 100): (12, 24),
+    (20000, 5, 12, 100): (20, 30),
+}
+OBSERVED = (0.0, 0.7)
 TABLE = "engine.md"
-HAS_GPY = importlib.util.find_spec("GPy") is not None
+NOTES = """\
+Milliseconds, one core each, and in brackets how many times as long as semigp.
 
-
-def make_problem(n, q, p, m):
-    random = np.random.default_rng(0)
-    y, mean = random.normal(size=(n, p)), random.normal(size=(n, q))
-    return y, mean, random.uniform(0.1, 1.0, (n, q)), random.normal(size=(m, q))
-
-
-def repeat(evaluate, seconds=4.0, at_least=5, at_most=60):
-    """Seconds of each evaluation, which says itself how long it took, after a warm-up of two."""
-    times = []
-    for i in range(at_most + 2):
-        times.append(evaluate(i))
-        if len(times) >= at_least + 2 and sum(times[2:]) > seconds:
-            break
-    return times[2:]
-
-
-def time_gpy(n, q, p, m, observed):
-    import GPy
-
-    y, mean, variance, inducing = make_problem(n, q, p, m)
-    kernel = GPy.kern.RBF(q, ARD=True, lengthscale=np.sqrt(q) * np.ones(q))
-    model = GPy.models.BayesianGPLVM(y, q, X=mean, X_variance=variance, Z=inducing, kernel=kernel)
-    start = model.optimizer_array.copy()
-
-    def evaluate(i):
-        moved = start + 1e-6 * i
-        began = time.perf_counter()
-        model._objective_grads(moved)
-        return time.perf_counter() - began
-
-    return {"times": repeat(evaluate)}
+- limit: the exponentials and matrix products of the method alone, each as fast as this core does them in its cache.
+  The goal is 2.5 times that at n = 20000.
+- GPyTorch: a step of its stochastic `BayesianGPLVM` over all rows. That is not the same quantity: one Monte Carlo draw
+  of a looser bound, with q(u) as free parameters and no ψ2; bound and gradient are noisy.
+- GPy, GPflow: `BayesianGPLVM`, the same bound as semigp's"""
 
 
 def time_semigp(n, q, p, m, observed):
@@ -89,81 +68,140 @@ def time_semigp(n, q, p, m, observed):
         def evaluate(i):
             moved = jax.tree.map(lambda leaf: leaf + 1e-6 * i, free)
             jax.block_until_ready(moved)
-            began = time.perf_counter()
-            jax.block_until_ready(_loss_and_gradient(moved, data))
-            return time.perf_counter() - began
+            return timed(lambda: jax.block_until_ready(_loss_and_gradient(moved, data)))
 
         first_call = evaluate(0)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        bound = -float(_loss_and_gradient(free, data)[0])
         times = repeat(evaluate)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"times": times, "first_call": first_call, "peak_mib": max(before, peak) / 1024}
+    return {"times": times, "first_call": first_call, "bound": bound, "peak_mib": peak_mib()}
 
 
-def in_own_process(name, size, observed, cores, cache):
-    """Run one measurement pinned to `cores`, and read what it prints."""
-    threads = str(len(cores.split(",")))
-    environment = os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "SEMIGP_CACHE": str(cache)}
-    pinned = ["taskset", "-c", cores] if shutil.which("taskset") else []
-    command = [*pinned, sys.executable, "-W", "ignore", "-m", "semigp.benchmarks.engine", name]
-    command += [*map(str, size), str(observed)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{name} {size} failed:\n{done.stderr}")
-    result = json.loads(done.stdout.splitlines()[-1])
-    return result | {"median": statistics.median(result["times"])}
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """Time and memory of one library, or why there are none."""
+
+    seconds: float = float("nan")
+    peak_mib: float = float("nan")
+    bound: float = float("nan")
+    versions: dict = dataclasses.field(default_factory=dict)
+    reason: str = ""
+
+
+def measure_peer(peer, size, **how):
+    """A step of another library; a failure is told, and the run goes on."""
+    try:
+        result = peer.measure(size, cores="0", **how)
+    except Unmeasured as error:
+        return Step(reason=str(error))
+    except RuntimeError as error:
+        return Step(reason="failed: " + str(error).strip().splitlines()[-1])
+    bound = result.get("bound", float("nan"))
+    return Step(statistics.median(result["times"]), result["peak_mib"], bound, result["versions"])
 
 
 def measure(sizes):
     """A row of figures for each size and share of observed rows."""
-    for observed in (0.0, 0.7):
-        for size, goal in zip(SIZES, GOALS, strict=True):
-            if size not in sizes:
-                continue
+    once = {}
+    for observed in OBSERVED:
+        for size in sizes:
             with tempfile.TemporaryDirectory() as cache:
-                gpy = [in_own_process("gpy", size, observed, "0", cache)] if HAS_GPY else []
-                cold = in_own_process("semigp", size, observed, "0", cache)
-                warm = in_own_process("semigp", size, observed, "0", cache)
-                gpy += [in_own_process("gpy", size, observed, "0", cache)] if HAS_GPY else []
-                both_cold = in_own_process("semigp", size, observed, "0,1", Path(cache) / "both")
-            gpy_median = statistics.median(t for each in gpy for t in each["times"]) if gpy else float("nan")
-            ours = statistics.median(cold["times"] + warm["times"])
+
+                def ours(cores, folder, size=size, observed=observed):
+                    return run_module("engine", *size, observed, cores=cores, cache=folder)
+
+                gpy = [measure_peer(GPY, size)]
+                cold = ours("0", cache)
+                limit = run_module("limit", *size, observed, cores="0")
+                warm = ours("0", cache)
+                gpy.append(gpy[0] if gpy[0].reason else measure_peer(GPY, size))
+                both = ours("0,1", Path(cache) / "both")
+            if size not in once:
+                once[size] = {peer.name: measure_peer(peer, size) for peer in (GPYTORCH, GPFLOW)}
+            gpy_seconds = statistics.median(each.seconds for each in gpy)
+            goal = GOALS.get(size, ("", ""))[bool(observed)]
             yield {
-                "size": size, "observed": observed, "gpy": gpy_median, "ours": ours, "ratio": gpy_median / ours,
-                "goal": goal * (2 if observed else 1), "both": ours / both_cold["median"],
-                "first": both_cold["first_call"], "second": warm["first_call"], "peak": warm["peak_mib"],
+                "size": size, "observed": observed, "goal": goal, "limit": limit["seconds"],
+                "ours": statistics.median(cold["times"] + warm["times"]), "bound": warm["bound"],
+                "peers": {"GPy": dataclasses.replace(gpy[0], seconds=gpy_seconds), **once[size]},
+                "both": statistics.median(both["times"]), "first": both["first_call"], "second": warm["first_call"],
+                "peak": warm["peak_mib"],
             }  # fmt: skip
 
 
-HEADER = (
-    "| n, q, p, m | rows observed | GPy, ms | semigp, ms | times as fast | goal | gain from both cores "
-    "| first call, s | in a second process, s | peak memory, MiB |\n|---|---|---|---|---|---|---|---|---|---|"
-)
+SPEED = ["n, q, p, m", "rows observed", "semigp", "limit", "semigp / limit", "GPy", "goal", "GPyTorch", "GPflow"]
+REST = [
+    "n, q, p, m", "rows observed", "first call, s", "in a second process, s", "gain from both cores",
+    "peak MiB: semigp", "GPy", "GPyTorch", "GPflow",
+]  # fmt: skip
 
 
-def line(row):
-    size = ", ".join(map(str, row["size"]))
-    return (
-        f"| {size} | {row['observed']:.0%} | {row['gpy'] * 1e3:.1f} | {row['ours'] * 1e3:.2f} | {row['ratio']:.1f} "
-        f"| {row['goal']} | {row['both']:.2f} | {row['first']:.1f} | {row['second']:.1f} | {row['peak']:.0f} |"
-    )
+def _name(row):
+    return [", ".join(map(str, row["size"])), f"{row['observed']:.0%}"]
+
+
+def speed_line(row):
+    """Times in ms, and ratios."""
+    ours = row["ours"]
+
+    def cell(step):
+        return "-" if step.reason else f"{1e3 * step.seconds:.1f} (**{step.seconds / ours:.1f}**)"
+
+    peers = row["peers"]
+    return [
+        *_name(row), f"{1e3 * ours:.2f}", f"{1e3 * row['limit']:.2f}", f"**{ours / row['limit']:.1f}**",
+        cell(peers["GPy"]), str(row["goal"]), cell(peers["GPyTorch"]), cell(peers["GPflow"]),
+    ]  # fmt: skip
+
+
+def rest_line(row):
+    """Compilation, cores, memory."""
+    peaks = ["-" if step.reason else f"{step.peak_mib:.0f}" for step in row["peers"].values()]
+    return [
+        *_name(row), f"{row['first']:.1f}", f"{row['second']:.1f}", f"{row['ours'] / row['both']:.2f}",
+        f"{row['peak']:.0f}", *peaks,
+    ]  # fmt: skip
+
+
+def agreement(rows):
+    """How far the bounds of GPy and GPflow are from ours, relatively, where all rows are uncertain."""
+    bounds = [(step.bound, row["bound"]) for row in rows if not row["observed"] for step in row["peers"].values()]
+    gaps = [abs(theirs - ours) / abs(ours) for theirs, ours in bounds if np.isfinite(theirs)]
+    return f" (it agrees to {max(gaps):.0e} in all of these problems; their jitters differ)." if gaps else "."
+
+
+def reasons(rows):
+    """Why there is a gap in the table, once each."""
+    gaps = {}
+    for row in rows:
+        for name, step in row["peers"].items():
+            if step.reason:
+                gaps.setdefault(f"- No {name}: {step.reason}", set()).add(str(row["size"]))
+    return [f"{reason}, at {', '.join(sorted(sizes))}." for reason, sizes in gaps.items()]
+
+
+def report(rows):
+    """The whole page."""
+    versions = {}
+    for row in rows:
+        for step in row["peers"].values():
+            versions |= step.versions
+    title = f"# {__doc__.splitlines()[0]}"
+    notes = "\n".join([NOTES + agreement(rows), *reasons(rows)])
+    speed, rest = table(SPEED, [speed_line(row) for row in rows]), table(REST, [rest_line(row) for row in rows])
+    memory = "Memory is the most that the process has held, libraries included. The first call is on both cores."
+    return "\n\n".join([title, origin("engine", versions), notes, speed, memory, rest]) + "\n"
 
 
 def main(folder: Path) -> None:
-    packages = ("semigp", "jax", "numpy", *(["GPy"] if HAS_GPY else []))
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    print(f"One bound + gradient, float64, one core each. {versions}; {platform.processor() or platform.machine()}\n")
-    print(HEADER, flush=True)
-    lines = []
+    print(f"{NOTES}.\n\n{table(SPEED, [])}", flush=True)
+    rows = []
     for row in measure(SIZES):
-        lines.append(line(row))
-        print(lines[-1], flush=True)
-    when, where = time.strftime("%Y-%m-%d"), f"{os.cpu_count()} cores, {platform.platform()}"
-    note = f"`semigp bench engine` on {when}: {versions}; {where}."
-    (folder / TABLE).write_text("\n".join([f"# {__doc__.splitlines()[0]}", "", note, "", HEADER, *lines, ""]), "utf-8")
+        rows.append(row)
+        print("| " + " | ".join(speed_line(row)) + " |", flush=True)
+        (folder / TABLE).write_text(report(rows), "utf-8")
+    print("\n" + table(REST, [rest_line(row) for row in rows]))
 
 
 if __name__ == "__main__":
-    name, *size, observed = sys.argv[1:]
-    run = {"gpy": time_gpy, "semigp": time_semigp}[name]
-    print(json.dumps(run(*map(int, size), float(observed))))
+    *size, observed = sys.argv[1:]
+    print(json.dumps(time_semigp(*map(int, size), float(observed))))

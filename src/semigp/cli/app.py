@@ -27,7 +27,9 @@ EXPERIMENTS = {
     "semi-supervised": "semigp.experiments.semi_supervised",
     "imputation": "semigp.experiments.imputation",
 }
-BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in ("engine", "forecasting", "embedding")}
+BENCHMARKS = {
+    name: f"semigp.benchmarks.{name}" for name in ("engine", "endtoend", "scaling", "forecasting", "embedding")
+}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -116,7 +118,7 @@ def bench(
     benchmark: Annotated[str, typer.Argument(help="all | " + " | ".join(BENCHMARKS), show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results"),
 ) -> None:
-    """Measure speed on this machine, beside GPy where it is installed.
+    """Measure speed on this machine, beside GPy, GPyTorch and GPflow where they are installed.
 
     Example: semigp bench forecasting -o .
     """

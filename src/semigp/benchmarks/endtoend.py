@@ -1,0 +1,327 @@
+"""Whole fits, from one start to one bound: `semigp bench endtoend`.
+
+Bayesian GP-LVMs of problems of the paper's size. semigp and GPy read the same start from one file: principal components
+of unit variance, q(x) of variance 0.1, inducing inputs at cluster centres, lengthscales √q, noise variance 0.05. They
+maximise the same bound: no hyperpriors, the same jitter, and a check that they agree on it at the start and where GPy
+ends. GPy runs until its optimiser ends, or for 5000 evaluations; what counts is when semigp first exceeds that bound,
+with everything free from the beginning as in GPy, and also with noise and signal held for 50 iterations as in our
+estimators. semigp runs until its optimiser ends, or until GPy's time is up.
+
+Each fit is a process of its own, semigp on all cores, GPy with one BLAS thread, which is more than three times as fast
+as with two. Imports count separately; compilation counts: all of it in a first process, loading it back in a second.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from .peers.common import peak_mib
+from .processes import GPY, Unmeasured, origin, run, run_module, table
+
+TABLE = "end-to-end.md"
+MODULE = "semigp.benchmarks.endtoend"
+JITTER = 1e-6  # relative to the kernel's variance
+MOST_EVALUATIONS = 5000  # of GPy; semigp stops when GPy's time is up
+MANY = 100_000
+TOLERANCE = 1e7 * np.finfo(float).eps  # relative gain per iteration; SciPy's default, which is GPy's
+STARTS = 3  # they differ in the inducing inputs
+AGREE = 1e-6  # relative difference of the bounds at the start
+MOST_OF_IT = 0.99  # of GPy's rise; the rest is the tail of its convergence
+
+
+def load_digits() -> np.ndarray:
+    """Digits 0, 2, 4, 6 of scikit-learn: grey values over 16, centred, divided by their standard deviation."""
+    from sklearn.datasets import load_digits
+
+    images, labels = load_digits(return_X_y=True)
+    rows = images[np.isin(labels, [0, 2, 4, 6])] / 16.0
+    rows = rows - rows.mean(axis=0)
+    return rows / rows.std()
+
+
+def _standardised(rows: np.ndarray) -> np.ndarray:
+    return (rows - rows.mean(axis=0)) / rows.std(axis=0)
+
+
+def load_mocap() -> np.ndarray:
+    from semigp.datasets import load_mocap
+
+    return _standardised(load_mocap()[0][:330])
+
+
+def load_simulated() -> np.ndarray:
+    from semigp.datasets import make_semi_described
+
+    return _standardised(np.column_stack(make_semi_described(random_state=0)))
+
+
+def load_oil() -> np.ndarray:
+    from semigp.datasets import load_oil
+
+    return _standardised(load_oil()[0])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows to embed."""
+
+    load: Callable[[], np.ndarray]
+    n_latent: int
+    n_inducing: int
+
+
+PROBLEMS = {
+    "digits": Problem(load_digits, 10, 50),
+    "mocap": Problem(load_mocap, 10, 35),
+    "oil": Problem(load_oil, 8, 25),
+    "simulated": Problem(load_simulated, 5, 30),
+}
+
+
+def write_start(problem: Problem, path: Path, seed: int) -> tuple[int, ...]:
+    """The rows and where q(x) and the inducing inputs begin; the shape of the rows."""
+    from semigp.estimators.mixture import centres, principal_components
+
+    rows = problem.load()
+    mean = principal_components(rows, problem.n_latent)
+    np.savez(path, rows=rows, mean=mean, inducing=centres(mean, problem.n_inducing, seed))
+    return rows.shape
+
+
+class Trace:
+    """The best bound so far, and when it was reached."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.times: list[float] = []
+        self.bounds: list[float] = []
+
+    def add(self, bound: float) -> None:
+        self.times.append(time.perf_counter() - self.began)
+        self.bounds.append(max(bound, self.bounds[-1]) if self.bounds else bound)
+
+    def reached(self, target: float) -> float:
+        """Seconds to the target; NaN if it was not reached."""
+        return next((t for t, bound in zip(self.times, self.bounds, strict=True) if bound >= target), float("nan"))
+
+
+def fit_gpy(path: str) -> dict:
+    began = time.perf_counter()
+    import GPy
+    from GPy.inference.latent_function_inference import VarDTC
+
+    imported = time.perf_counter() - began
+
+    class RBF(GPy.kern.RBF):
+        """K_uu + jitter · variance · I, as in semigp. GPy's gradients follow: that by the variance is made of K."""
+
+        def K(self, X, X2=None):
+            return super().K(X, X2) + (JITTER * float(self.variance[0]) * np.eye(len(X)) if X2 is None else 0.0)
+
+    VarDTC.const_jitter = 0.0  # which would not grow with the variance
+    start = np.load(path)
+    rows, mean, inducing = start["rows"], start["mean"], start["inducing"]
+    q = mean.shape[1]
+    trace = Trace()
+    model = GPy.models.BayesianGPLVM(
+        rows, q, X=mean, X_variance=np.full(mean.shape, 0.1), Z=inducing,
+        kernel=RBF(q, ARD=True, lengthscale=np.sqrt(q) * np.ones(q)),
+        likelihood=GPy.likelihoods.Gaussian(variance=0.05),
+    )  # fmt: skip
+    evaluate = model._objective_grads
+
+    def watched(parameters):
+        loss, gradient = evaluate(parameters)
+        trace.add(-float(np.squeeze(loss)))
+        return loss, gradient
+
+    trace.add(float(np.squeeze(model.log_likelihood())))
+    model._objective_grads = watched
+    model.optimize(max_iters=MOST_EVALUATIONS)
+    seconds, final = time.perf_counter() - trace.began, float(np.squeeze(model.log_likelihood()))
+    np.savez(
+        Path(path).with_name("end.npz"), mean=model.X.mean.values, variance=model.X.variance.values,
+        inducing=model.Z.values, lengthscale=model.kern.lengthscale.values, signal=model.kern.variance.values,
+        noise=model.likelihood.variance.values,
+    )  # fmt: skip
+    most = trace.bounds[0] + MOST_OF_IT * (final - trace.bounds[0])
+    return {
+        "import": imported, "seconds": seconds, "start": trace.bounds[0], "bound": final, "most": most,
+        "to most": trace.reached(most), "evaluations": len(trace.times) - 1,
+        "status": model.optimization_runs[-1].status, "peak_mib": peak_mib(), "version": GPy.__version__,
+    }  # fmt: skip
+
+
+def fit_semigp(path: str, schedule: str, target: float, most: float, limit: float) -> dict:
+    began = time.perf_counter()
+    import jax
+
+    from semigp.compilation import computing
+    from semigp.core.optimise import _loss_and_gradient, fit, unconstrain
+
+    imported = time.perf_counter() - began
+    arrays, trace = np.load(path), Trace()
+
+    def watch(progress):
+        trace.add(progress.bound)
+        return trace.times[-1] > limit
+
+    model, data = make_model(arrays["rows"], arrays["mean"], 0.1, arrays["inducing"])
+    with computing():
+        _, report = fit(model, data, stages(schedule), TOLERANCE, watch)
+        seconds = time.perf_counter() - trace.began
+        end = np.load(Path(path).with_name("end.npz"))
+        signal, noise = np.squeeze(end["signal"]), np.squeeze(end["noise"])
+        model_of_gpy = make_model(
+            arrays["rows"], end["mean"], end["variance"], end["inducing"], end["lengthscale"], signal, noise
+        )
+        with jax.enable_x64(True):
+            both = (model, data), model_of_gpy
+            at_start, at_end = (-float(_loss_and_gradient(unconstrain(m), d)[0]) for m, d in both)
+    return {
+        "import": imported, "seconds": seconds, "bound": report.bound, "to bound": trace.reached(target),
+        "to most": trace.reached(most), "evaluations": report.evaluations, "status": report.status,
+        "start": at_start, "where GPy ends": at_end, "peak_mib": peak_mib(),
+    }  # fmt: skip
+
+
+def make_model(rows, mean, variance, inducing, lengthscale=None, signal_variance=1.0, noise_variance=0.05):
+    """Model and data of a GP-LVM without hyperpriors."""
+    from semigp.core import RBF
+    from semigp.core.model import describe, start
+
+    q = mean.shape[1]
+    data = describe(np.full(mean.shape, np.nan), rows, jitter=JITTER)
+    kernel = RBF(1.0, np.full(q, np.sqrt(q)) if lengthscale is None else lengthscale)
+    model = start(data, kernel, inducing, noise_variance, np.sqrt(signal_variance))
+    filled = np.asarray(data.rows)  # -1 for rows that only fill up: they weigh nothing, wherever they are
+    return replace(model, mean=mean[filled], variance=np.broadcast_to(variance, mean.shape)[filled]), data
+
+
+def stages(schedule):
+    """Everything at once, as GPy does; or signal and noise held at first, as the estimators do."""
+    from semigp.core.defaults import idle_parameters
+    from semigp.core.optimise import SIGNAL_AND_NOISE, Stage
+
+    idle = idle_parameters(linear=False)
+    everything = Stage("all", MANY, idle)
+    held = Stage("held signal-to-noise", 50, (*SIGNAL_AND_NOISE, *idle))
+    return {"at once": (everything,), "staged": (held, everything)}[schedule]
+
+
+def race(problem: Problem, seed: int) -> dict:
+    """Both libraries from one start; semigp in a process that compiles, and in others that do not."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "start.npz"
+        shape = write_start(problem, path, seed)
+        gpy = run([GPY.python(), "-W", "ignore", "-m", MODULE, "gpy", str(path)], blas_threads=1, seconds=3600.0)
+        goals = gpy["bound"], gpy["most"], gpy["seconds"]
+
+        def ours(schedule):
+            return run_module("endtoend", "semigp", path, schedule, *goals, cache=Path(folder) / "cache")
+
+        fits = {"cold": ours("at once"), "at once": ours("at once"), "staged": ours("staged")}
+    gap = abs(fits["cold"]["start"] / gpy["start"] - 1.0)
+    if not gap < AGREE:
+        raise RuntimeError(
+            f"semigp and GPy start from bounds {fits['cold']['start']} and {gpy['start']}: no fair race."
+        )
+    at_end = abs(fits["cold"]["where GPy ends"] / gpy["bound"] - 1.0)
+    return {"shape": shape, "gpy": gpy, "gap": gap, "gap at end": at_end, **fits}
+
+
+HEADER = [
+    "problem", "start", "GPy, s", "semigp, first process", "later process", "times as fast", "staged", "times as fast",
+    f"to {MOST_OF_IT:.0%}: GPy", "semigp", "final bound: GPy", "semigp", "staged",
+]  # fmt: skip
+
+
+def line(name, seed, row):
+    gpy, cold, warm, staged = (row[key] for key in ("gpy", "cold", "at once", "staged"))
+
+    def seconds(value):
+        return f"{value:.1f}" if np.isfinite(value) else "not reached"
+
+    def ratio(value):
+        return f"**{gpy['seconds'] / value:.1f}**" if np.isfinite(value) else ""
+
+    return [
+        name, str(seed), seconds(gpy["seconds"]), seconds(cold["to bound"]), seconds(warm["to bound"]),
+        ratio(warm["to bound"]), seconds(staged["to bound"]), ratio(staged["to bound"]),
+        seconds(gpy["to most"]), seconds(warm["to most"]),
+        f"{gpy['bound']:.0f}", f"{warm['bound']:.0f}", f"{staged['bound']:.0f}",
+    ]  # fmt: skip
+
+
+DETAILS = [
+    "problem", "start", "rows × outputs, latent inputs, inducing points", "GPy: evaluations", "ms each",
+    "semigp: evaluations", "ms each", "ended", "import, s: GPy", "semigp", "peak MiB: GPy", "semigp",
+    "bounds differ by, at the start", "where GPy ends",
+]  # fmt: skip
+
+
+def detail(name, seed, row):
+    gpy, warm, problem = row["gpy"], row["at once"], PROBLEMS[name]
+
+    def each(fit):
+        return f"{1e3 * fit['seconds'] / fit['evaluations']:.1f}"
+
+    return [
+        name, str(seed), f"{row['shape'][0]} × {row['shape'][1]}, {problem.n_latent}, {problem.n_inducing}",
+        str(gpy["evaluations"]), each(gpy), str(warm["evaluations"]), each(warm), warm["status"],
+        f"{gpy['import']:.1f}", f"{warm['import']:.1f}", f"{gpy['peak_mib']:.0f}", f"{warm['peak_mib']:.0f}",
+        f"{row['gap']:.0e}", f"{row['gap at end']:.0e}",
+    ]  # fmt: skip
+
+
+NOTES = f"""\
+Bayesian GP-LVMs, semigp and GPy from the same start with the same bound. Seconds to the bound at which GPy's optimiser
+ends, compilation included, imports not. *First process*: nothing is compiled yet; *later process*: compiled code is
+loaded. semigp moves everything at once there, as GPy does; *staged*, in a later process, it holds noise and signal for
+the first 50 iterations, as its estimators do. The bound has many optima: *not reached* means that semigp has ended in a
+lower one, or needed more than GPy's time. *To {MOST_OF_IT:.0%}* of GPy's rise, from start to end: what is left is the
+tail of its convergence. GPy ends by itself or after {MOST_EVALUATIONS} evaluations. Starts differ in the inducing
+inputs."""
+
+
+def report(rows, missing):
+    """The whole page."""
+    versions = {"GPy": next(row["gpy"]["version"] for *_, row in rows)} if rows else {}
+    first, second = table(HEADER, [line(*row) for row in rows]), table(DETAILS, [detail(*row) for row in rows])
+    parts = [f"# {__doc__.splitlines()[0]}", origin("endtoend", versions), NOTES, first, second, *missing]
+    return "\n\n".join(parts) + "\n"
+
+
+def main(folder: Path) -> None:
+    try:
+        GPY.python()
+    except Unmeasured as error:
+        raise ValueError(f"This benchmark times semigp to bounds of GPy, which is {error}.") from None
+    print(f"{NOTES}\n\n{table(HEADER, [])}", flush=True)
+    rows, missing = [], []
+    for name, problem in PROBLEMS.items():
+        try:
+            problem.load()
+        except (ImportError, OSError) as error:
+            missing.append(f"No {name}: {error}")
+            print(missing[-1])
+            continue
+        for seed in range(STARTS):
+            rows.append((name, seed, race(problem, seed)))
+            print("| " + " | ".join(line(*rows[-1])) + " |", flush=True)
+            (folder / TABLE).write_text(report(rows, missing), "utf-8")
+    print("\n" + table(DETAILS, [detail(*row) for row in rows]))
+
+
+if __name__ == "__main__":
+    which, path, *arguments = sys.argv[1:]
+    if which == "gpy":
+        print(json.dumps(fit_gpy(path)))
+    else:
+        print(json.dumps(fit_semigp(path, arguments[0], *map(float, arguments[1:]))))

@@ -1,0 +1,94 @@
+"""What a core needs at least: the exponentials and matrix products of one bound and gradient, and nothing else.
+
+For every uncertain row and pair of inducing points (the RBF's ψ2): one exponential, and three products with an inner
+or outer size of 2q + 2, for the exponent and for both halves of its gradient. For every observed row and inducing
+point: the same, and two products with an m × m matrix, for Ψ2 and its gradient. Each is measured by itself, in float64,
+on blocks that stay in the cache; of several ways and several sizes of block the fastest counts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from semigp.core.kernels.gaussian import exp2
+
+_WIDE = {"xla_cpu_prefer_vector_width": 512}
+_STEPS = 50  # of a compiled loop over one block
+_SIZES = (2**13, 2**15, 2**17, 2**20)  # numbers in a block
+_ROWS = (32, 256, 2048)  # of a block
+
+
+def fastest(function: Callable[[], Any], seconds: float = 0.05) -> float:
+    """Seconds of the fastest of as many calls as there is time for, after two that only warm up."""
+    times: list[float] = []
+    while len(times) < 7 or sum(times) < seconds:
+        began = time.perf_counter()
+        jax.block_until_ready(function())
+        times.append(time.perf_counter() - began)
+    return min(times[2:])
+
+
+def seconds_per_exponential() -> float:
+    """By NumPy, by XLA, or by this library's polynomial."""
+    return min(way(size) / size for size in _SIZES for way in (_numpy_exp, _loop_of(jnp.exp), _loop_of(exp2)))
+
+
+def _numpy_exp(size: int) -> float:
+    block, out = np.random.default_rng(0).uniform(-1.0, 0.0, size), np.empty(size)
+    return fastest(lambda: np.exp(block, out=out))
+
+
+def _loop_of(function: Callable) -> Callable[[int], float]:
+    """exp(-exp(-…)) of one block, again and again, inside of one compiled program."""
+    steps = jax.jit(lambda x: jax.lax.fori_loop(0, _STEPS, lambda _, x: function(-x), x), compiler_options=_WIDE)
+
+    def seconds(size: int) -> float:
+        block = jnp.linspace(0.0, 1.0, size)
+        return fastest(lambda: steps(block)) / _STEPS
+
+    return seconds
+
+
+def seconds_per_product(shape: str, n: int, pairs: int, inner: int) -> float:
+    """Of a product such as "pi,in->pn", per pair p and row n, in the best of all blocks of pairs and rows."""
+    blocks = {(min(pairs, max(1, size // rows)), min(n, rows)) for size in _SIZES for rows in _ROWS}
+    return min(_product(shape, {"p": p, "n": rows, "i": inner}) / (p * rows) for p, rows in blocks)
+
+
+def _product(shape: str, sizes: dict[str, int]) -> float:
+    random = np.random.default_rng(0)
+    names = shape.replace("->", ",").split(",")
+    left, right, out = (random.normal(size=[sizes[axis] for axis in name]) for name in names)
+    in_xla = jax.jit(jnp.matmul)
+    arrays = jnp.asarray(left), jnp.asarray(right)
+    return min(fastest(lambda: np.matmul(left, right, out=out)), fastest(lambda: in_xla(*arrays)))
+
+
+def limit(n: int, q: int, m: int, observed: float) -> float:
+    """Seconds for one bound and gradient of n rows, a share of them observed."""
+    exponential, inner = seconds_per_exponential(), 2 * q + 2
+    total = 0.0
+    for rows, pairs in ((n - round(observed * n), m * (m + 1) // 2), (round(observed * n), m)):
+        if rows:
+            shapes = ("pi,in->pn", "ip,pn->in", "pn,ni->pi")  # exponents, gradient by row, gradient by pair
+            products = sum(seconds_per_product(shape, rows, pairs, inner) for shape in shapes)
+            total += rows * pairs * (exponential + products)
+    if observed:
+        known = round(observed * n)
+        squares = sum(seconds_per_product(shape, known, m, m) for shape in ("pn,ni->pi", "ip,pn->in"))
+        total += known * m * squares
+    return total
+
+
+if __name__ == "__main__":
+    n, q, _, m = map(int, sys.argv[1:5])
+    with jax.enable_x64(True):
+        print(json.dumps({"seconds": limit(n, q, m, float(sys.argv[5]))}))

@@ -1,0 +1,1 @@
+"""One step of other libraries. Each script runs in the environment of its library, without this package."""

@@ -1,0 +1,62 @@
+"""One step of GPyTorch's stochastic BayesianGPLVM over all rows: bound by one draw of X, and its gradient.
+
+q(u) of every output is a parameter of its own and X is sampled, so that this is a Monte Carlo estimate of a looser
+bound, without any ψ2: another quantity than the others', for the same model. Inducing inputs and kernel are shared by
+the outputs, as in the others.
+"""
+
+import gpytorch
+import numpy as np
+import torch
+from common import main, make_problem, repeat, timed
+from gpytorch.models.gplvm.bayesian_gplvm import BayesianGPLVM
+from gpytorch.models.gplvm.latent_variable import VariationalLatentVariable
+from gpytorch.variational import CholeskyVariationalDistribution, VariationalStrategy
+
+
+class Model(BayesianGPLVM):
+    """An ARD RBF kernel and zero mean over latent inputs."""
+
+    def __init__(self, mean, variance, inducing, p):
+        (n, q), m = mean.shape, len(inducing)
+        prior = gpytorch.priors.NormalPrior(torch.zeros(n, q), torch.ones(n, q))
+        latent = VariationalLatentVariable(n, p, q, mean, prior)
+        latent.q_log_sigma.data = torch.log(torch.expm1(torch.sqrt(variance)))  # it goes through a softplus
+        distribution = CholeskyVariationalDistribution(m, batch_shape=torch.Size([p]))
+        super().__init__(latent, VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True))
+        self.mean_module = gpytorch.means.ZeroMean()
+        self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel(ard_num_dims=q))
+        self.covar_module.outputscale = 1.0
+        self.covar_module.base_kernel.lengthscale = np.sqrt(q)
+
+    def forward(self, inputs):
+        return gpytorch.distributions.MultivariateNormal(self.mean_module(inputs), self.covar_module(inputs))
+
+
+def measure(n, q, p, m):
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    y, mean, variance, inducing = map(torch.as_tensor, make_problem(n, q, p, m))
+    model, likelihood = Model(mean, variance, inducing, p), gpytorch.likelihoods.GaussianLikelihood()
+    likelihood.noise = 1.0
+    bound = gpytorch.mlls.VariationalELBO(likelihood, model, num_data=n)
+    parameters = [*model.parameters(), *likelihood.parameters()]
+    model.train()
+    likelihood.train()
+
+    def step():
+        for parameter in parameters:
+            parameter.grad = None
+        loss = -bound(model(model.sample_latent_variable()), y.T).sum()
+        loss.backward()
+
+    versions = {"GPyTorch": gpytorch.__version__, "torch": torch.__version__}
+    times = repeat(lambda _: timed(step))
+    if any(parameter.grad is None for parameter in parameters):
+        raise RuntimeError("Some parameter has no gradient: this is not the whole step.")
+    return {"times": times, "versions": versions}
+
+
+if __name__ == "__main__":
+    main(measure)

@@ -1,0 +1,106 @@
+"""Measurements in processes of their own, and what to say of the machine they ran on."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+_SCRIPTS = Path(__file__).parent / "peers"
+_SIGNS_OF_LACK = ("MemoryError", "bad_alloc", "ResourceExhausted", "not enough memory", "allocate memory", "OOM")
+_SIGNALS_OF_LACK = (-6, -9)  # an abort, often of a failed allocation; the system's own end to a process
+
+
+class Unmeasured(Exception):
+    """A measurement that could not be made, and why."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Another library, in this environment or in one of its own."""
+
+    name: str
+    module: str
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that may name a Python which has the library."""
+        return f"SEMIGP_BENCH_{self.module.upper()}"
+
+    def python(self) -> str:
+        """A Python that has the library: the one that was named, `make`'s, or this one."""
+        named = os.environ.get(self.variable)
+        if named:
+            return named
+        made = Path(f".venv-{self.module.lower()}") / "bin" / "python"
+        if made.exists():
+            return str(made)
+        if importlib.util.find_spec(self.module) is None:
+            raise Unmeasured(f"not installed: `make peers`, or name a Python that has it in ${self.variable}")
+        return sys.executable
+
+    def measure(self, size: tuple[int, ...], **how: Any) -> dict:
+        """One step at this size."""
+        script = _SCRIPTS / f"time_{self.module.lower()}.py"
+        return run([self.python(), "-W", "ignore", str(script), *map(str, size)], **how)
+
+
+GPY, GPYTORCH, GPFLOW = Peer("GPy", "GPy"), Peer("GPyTorch", "gpytorch"), Peer("GPflow", "gpflow")
+
+
+def run(
+    command: list[str],
+    cores: str | None = None,
+    blas_threads: int | None = None,
+    cache: Any = "off",
+    seconds: float = 900.0,
+) -> dict:
+    """What a process prints last, as JSON; pinned to `cores`, with a BLAS thread on each, and its own compiled code."""
+    environment = os.environ | {"SEMIGP_CACHE": str(cache)}
+    if cores is not None:
+        blas_threads = len(cores.split(","))
+        command = [*(["taskset", "-c", cores] if shutil.which("taskset") else []), *command]
+    if blas_threads is not None:
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment |= dict.fromkeys(names, str(blas_threads))
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise Unmeasured(f"more than {seconds:.0f} s") from None
+    if done.returncode:
+        if done.returncode in _SIGNALS_OF_LACK or any(sign in done.stderr for sign in _SIGNS_OF_LACK):
+            raise Unmeasured("out of memory")
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def run_module(module: str, *arguments: Any, **how: Any) -> dict:
+    """A module of this folder as a process: `python -m semigp.benchmarks.module …`."""
+    command = [sys.executable, "-W", "ignore", "-m", f"semigp.benchmarks.{module}", *map(str, arguments)]
+    return run(command, **how)
+
+
+def origin(benchmark: str, versions: dict[str, str] | None = None) -> str:
+    """A sentence: what made this table, when, with what, where."""
+    ours = {name: version(name) for name in ("semigp", "jax", "numpy")}
+    packages = ", ".join(f"{name} {number}" for name, number in (ours | (versions or {})).items())
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    where = f"Python {platform.python_version()}, {cores} cores, {platform.platform()}"
+    return f"`semigp bench {benchmark}` on {time.strftime('%Y-%m-%d')}: {packages}; {where}."
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(
+        "| " + " | ".join(cells) + " |" if cells[0] != "---" else "|---" * len(cells) + "|" for cells in lines
+    )
