@@ -15,6 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import semigp
+
 _SCRIPTS = Path(__file__).parent / "peers"
 _SIGNS_OF_LACK = ("MemoryError", "bad_alloc", "ResourceExhausted", "not enough memory", "allocate memory", "OOM")
 _SIGNALS_OF_LACK = (-6, -9)  # an abort, often of a failed allocation; the system's own end to a process
@@ -91,7 +93,7 @@ def run_module(module: str, *arguments: Any, **how: Any) -> dict:
 
 def origin(benchmark: str, versions: dict[str, str] | None = None) -> str:
     """A sentence: what made this table, when, with what, where."""
-    ours = {name: version(name) for name in ("semigp", "jax", "numpy")}
+    ours = {"semigp": semigp.__version__} | {name: version(name) for name in ("jax", "numpy")}
     packages = ", ".join(f"{name} {number}" for name, number in (ours | (versions or {})).items())
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     where = f"Python {platform.python_version()}, {cores} cores, {platform.platform()}"

@@ -61,12 +61,18 @@ def map_rows(function: Callable[..., Any], rows: Any, chunk: int) -> Any:
 
 
 def _stack(leaf: jax.Array, chunk: int) -> jax.Array:
-    """[n, …] → [chunks, rows, …], padded with zeros, in the fewest chunks of equal size."""
+    """[n, …] → [chunks, rows, …] in chunks of equal size, padded with zeros if need be."""
     n = leaf.shape[0]
-    n_chunks = math.ceil(n / chunk)
+    n_chunks = _n_chunks(n, chunk)
     size = math.ceil(n / n_chunks)
     padding = [(0, n_chunks * size - n)] + [(0, 0)] * (leaf.ndim - 1)
     return jnp.pad(leaf, padding).reshape(n_chunks, size, *leaf.shape[1:])
+
+
+def _n_chunks(n_rows: int, chunk: int) -> int:
+    """The fewest chunks, or up to half as many more where that spares the padding, which copies everything."""
+    fewest = math.ceil(n_rows / chunk)
+    return next((count for count in range(fewest, fewest * 3 // 2 + 1) if n_rows % count == 0), fewest)
 
 
 def _first(stacked: Any) -> Any:

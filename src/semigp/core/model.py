@@ -20,7 +20,7 @@ from .posterior import Posterior, expected_log_likelihood, posterior_from_blocks
 from .precision import in_float64
 from .priors import InputPrior, RowPrior, StandardPrior, error_bar_prior, kl_to_rows
 from .pytrees import pytree
-from .statistics import Block, collect, total_statistics
+from .statistics import Block, Statistics, collect
 from .targets import Targets
 from .types import Array
 
@@ -201,15 +201,28 @@ def objective(model: Model, data: Data, total: Callable[[Any], Any] = lambda sum
     Where q(U) is given, E[log p(Y | X, U)] takes the place of ⟨F̂⟩. `total` makes sums over all rows of sums over
     those that are here: where rows are spread over devices, that is all the devices have to say to each other.
     """
-    statistics = total_statistics(collect(model.kernel, model.inducing_inputs, data.blocks(model)), total)
+    return objective_from_sums(model, total(row_sums(model, data)), data)
+
+
+def row_sums(model: Model, data: Data) -> dict[str, Array]:
+    """All that the objective needs to know of the rows: sums over them, the KL divergence among them."""
+    sums = collect(model.kernel, model.inducing_inputs, data.blocks(model)).sums()
+    if data.values.shape[0]:
+        sums["divergence"] = kl_to_rows(*data.belief(model), data.prior, data.unknown)
+    return sums
+
+
+def objective_from_sums(model: Model, sums: dict[str, Array], data: Data) -> Float[Array, ""]:
+    """The objective; nothing of the rows is used but their sums."""
+    sums = dict(sums)
+    divergence = sums.pop("divergence", jnp.zeros(()))
+    statistics = Statistics(**sums, group=data.targets.group)
     if data.given is None:
         likelihood = Likelihood.of(model.noise_variance, model.output_scale, statistics.counts.shape[0])
         value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, data.jitter)
     else:
         value = expected_log_likelihood(data.given, statistics)
-    if data.values.shape[0]:
-        value = value - total(kl_to_rows(*data.belief(model), data.prior, data.unknown))
-    return value + log_hyperprior(hyperparameters(model), data.hyperpriors)
+    return value - divergence + log_hyperprior(hyperparameters(model), data.hyperpriors)
 
 
 def log_hyperprior(parameters: list[tuple[str, Array]], hyperpriors: dict[str, LogNormal]) -> Float[Array, ""]:

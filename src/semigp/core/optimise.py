@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ import scipy.optimize
 
 from .checks import check_count
 from .model import Data, Model, objective
+from .parallel import WIDE_VECTORS, ParallelLoss, is_worthwhile
 from .precision import in_float64
 
 Status = Literal["converged", "iteration limit", "stalled", "interrupted", "failed"]
@@ -103,8 +105,7 @@ def _map_positive(function, model: Model) -> Model:
     return replace(model, **{name: jax.tree.map(function, getattr(model, name)) for name in names})
 
 
-# XLA prefers 256-bit vectors even where the machine has wider ones; ψ2's exponentials gain a tenth of the whole.
-@functools.partial(jax.jit, compiler_options={"xla_cpu_prefer_vector_width": 512})
+@functools.partial(jax.jit, compiler_options=WIDE_VECTORS)
 def _loss_and_gradient(free: Model, data: Data):
     return jax.value_and_grad(lambda f: -objective(constrain(f), data))(free)
 
@@ -124,9 +125,23 @@ def fit(
     check_stages(model, stages)
     with jax.enable_x64(True):
         free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
-        best, report = maximise(lambda f: _loss_and_gradient(f, known), free, stages, tolerance, callback)
+        with _loss_of(free, known) as loss_and_gradient:
+            best, report = maximise(loss_and_gradient, free, stages, tolerance, callback)
         fitted = in_float64(constrain)(best)
     return fitted, with_ratio(report, signal_to_noise(fitted))
+
+
+@contextlib.contextmanager
+def _loss_of(free: Model, data: Data) -> Iterator[Callable[[Model], tuple[Any, Model]]]:
+    """What `maximise` asks for: one program for small problems, all cores for large ones."""
+    if not is_worthwhile(free, data):
+        yield lambda f: _loss_and_gradient(f, data)
+        return
+    loss = ParallelLoss(free, data, constrain)
+    try:
+        yield loss
+    finally:
+        loss.close()
 
 
 def maximise(

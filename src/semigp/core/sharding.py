@@ -20,7 +20,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from .model import Data, Model, objective
 from .posterior import Posterior, posterior_from_statistics, resolved_posterior
 from .precision import in_float64
-from .statistics import Block, collect, total_statistics
+from .statistics import Block, Statistics, collect
 from .targets import Targets
 
 ROWS = "rows"
@@ -81,7 +81,8 @@ def spread_posterior(mesh: Mesh, model: Model, data: Data) -> Posterior:
     """q(U) of a model that is spread over the mesh: small, and the same everywhere."""
 
     def of_all_rows(model: Model, data: Data):
-        statistics = total_statistics(collect(model.kernel, model.inducing_inputs, data.blocks(model)), _add_up)
+        sums = _add_up(collect(model.kernel, model.inducing_inputs, data.blocks(model)).sums())
+        statistics = Statistics(**sums, group=data.targets.group)
         return posterior_from_statistics(
             model.kernel, statistics, model.inducing_inputs, model.noise_variance, model.output_scale, data.jitter
         )

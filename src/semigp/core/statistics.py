@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -40,6 +38,10 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         return dataclasses.replace(jax.tree.map(jnp.add, self, other), group=self.group)
 
+    def sums(self) -> dict[str, Array]:
+        """Those of all rows are the totals of those of parts; `group` is a name, not a sum."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "group"}
+
     def in_units_of(self, scale: Float[Array, " p"]) -> Statistics:
         """The statistics of Y divided by `scale`, column by column."""
         return dataclasses.replace(self, psi1_y=self.psi1_y / scale, y_square=self.y_square / scale**2)
@@ -51,13 +53,6 @@ def collect(kernel: Kernel, inducing: Float[Array, "m q"], blocks: tuple[Block, 
     for block in blocks[1:]:
         total = total + _block_statistics(kernel, inducing, block)
     return total
-
-
-def total_statistics(statistics: Statistics, total: Callable[[Any], Any]) -> Statistics:
-    """The sums of all rows, by what adds up arrays from all places."""
-    sums = {field.name: getattr(statistics, field.name) for field in dataclasses.fields(statistics)}
-    group = sums.pop("group")  # a name, not a sum
-    return Statistics(**total(sums), group=group)
 
 
 def _block_statistics(kernel: Kernel, inducing: Float[Array, "m q"], block: Block) -> Statistics:

@@ -29,8 +29,8 @@ from .exponential import EXP2_COEFFICIENTS, LOG2_E, SHIFT, exp2
 
 _UNIT = 16  # features that the matrix units take at once
 _SINGLES = 6  # up to so many cost less one by one than as another unit
-_MAX_FEATURES = 47  # beyond, tiles do not fit into the registers
-_MIN_EXPONENTIALS = 2**25  # fewer fill neither memory nor time the plain way
+_MAX_FEATURES = 31  # with more, tiles do not fit into the registers, and the plain way is faster
+_MIN_EXPONENTIALS = 2**28  # fewer are no slower the plain way
 _NOTHING = -4096.0  # a binary logarithm of zero, for rows without weight
 
 Rows = Float[Array, "n d"]
