@@ -57,7 +57,7 @@ class Processes:
 
     def any(self, *facts: bool) -> list[bool]:
         """For each fact, whether it is so in any process."""
-        return self.gather(np.array(facts)).any(axis=0).tolist()
+        return [bool(fact) for fact in self.gather(np.array(facts)).any(axis=0)]
 
     def gather_rows(self, rows: np.ndarray) -> np.ndarray:
         """Rows of all processes, however many each has, one after the other."""
