@@ -57,7 +57,7 @@ class Processes:
 
     def any(self, *facts: bool) -> list[bool]:
         """For each fact, whether it is so in any process."""
-        return [bool(fact) for fact in self.gather(np.array(facts)).any(axis=0)]
+        return np.any(self.gather(np.array(facts)), axis=0).tolist()
 
     def gather_rows(self, rows: np.ndarray) -> np.ndarray:
         """Rows of all processes, however many each has, one after the other."""

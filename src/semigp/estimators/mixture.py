@@ -62,6 +62,9 @@ class NoNotes:
         """Forgotten at once."""
 
 
+_NO_NOTES = NoNotes()
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What is the same for every component."""
@@ -77,7 +80,7 @@ class Recipe:
     lengthscale_start: float = 1.0  # factor on the lengthscales to start from
     variance_start: float = 1.0  # factor on the variance of q(x) to start from
     optimise: Optimise = fit_here
-    notes: Notes = NoNotes()
+    notes: Notes = _NO_NOTES
 
 
 @dataclass(frozen=True)

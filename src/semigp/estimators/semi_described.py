@@ -29,7 +29,7 @@ from .frames import FrameKind, as_frame, column_names
 from .inputs import CorrelatedInputs, StandardInputs
 from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
 from .saving import NOT_STORED, Saved
-from .spreading import SpreadFit, agree, check_alike, count_known, line_up, scaler, share_sample
+from .spreading import SpreadFit, agree, check_alike, count_known, line_up, noticing_losses, scaler, share_sample
 
 
 class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -170,18 +170,18 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self.output_names_ = column_names(y)
         frame, X, y, error = X, *self._check_training(X, y, X_std)
         processes = Processes(line_up(self.mesh))
-        self._check_everywhere(processes, X, y)
-        checkpoint = self._open_checkpoint(processes, X, y, error)
-        self._seed = self._choose_seed(processes, checkpoint)
-        self._x_scaler = scaler(processes, np.where(count_known(processes, X) == 0, 0.0, X))
-        self._y_scaler = scaler(processes, y)
-        self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
-        self._table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
-        self._training, self._frame_kind = X, FrameKind.of(frame)
-        with computing():
+        with noticing_losses(processes, self.checkpoint), computing():
+            self._check_everywhere(processes, X, y)
+            checkpoint = self._open_checkpoint(processes, X, y, error)
+            self._seed = self._choose_seed(processes, checkpoint)
+            self._x_scaler = scaler(processes, np.where(count_known(processes, X) == 0, 0.0, X))
+            self._y_scaler = scaler(processes, y)
+            self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
+            self._table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
+            self._training, self._frame_kind = X, FrameKind.of(frame)
             self._fit_components(processes, checkpoint)
-        if checkpoint is not None and self.fit_report_.status != "interrupted":
-            checkpoint.clear()
+            if checkpoint is not None and self.fit_report_.status != "interrupted":
+                checkpoint.clear()
         report = self.fit_report_
         if report.status in ("iteration limit", "failed") or "explained as noise" in report.message:
             warnings.warn(report.message, ConvergenceWarning, stacklevel=2)

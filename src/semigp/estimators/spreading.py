@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ from .mixture import Table
 
 # Rows of all processes, at most, that inducing points, chained GPs and the form of q(X) are chosen by.
 MAX_SAMPLE = 2000
+# What collectives say where a connection is lost, by library.
+_SIGNS_OF_LOSS = ("Gloo", "NCCL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "by peer")
 # Known entries of a column that a process puts into the sample, where it has that many.
 _MIN_KNOWN = 50
 
@@ -41,6 +44,19 @@ class SpreadFit:
         keeper = None if self.checkpoint is None else self.checkpoint.next_part()
         fitted, known, report = fit_spread(model, data, self.mesh, stages, tolerance, callback, keeper)
         return take_back(fitted, len(data.values)), spread_posterior(self.mesh, fitted, known), report
+
+
+@contextlib.contextmanager
+def noticing_losses(processes: Processes, checkpoint: Any) -> Iterator[None]:
+    """Raise ConnectionError, saying what to do, where another process ends while this one waits for it."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:  # JAX's own errors are the one or the other
+        if processes.count == 1 or not any(sign in str(error) for sign in _SIGNS_OF_LOSS):
+            raise
+        who = f"process {1 - processes.rank} of 2" if processes.count == 2 else "another process"
+        goes_on = f"; the fit goes on from {checkpoint}" if checkpoint else ", with a checkpoint to have it go on"
+        raise ConnectionError(f"{who} is gone. Run the same command again{goes_on}.") from error
 
 
 def line_up(mesh: Mesh | None) -> Mesh:
