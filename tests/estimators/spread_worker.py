@@ -1,11 +1,13 @@
 """One process of a fit over devices or processes, or one that will be killed. Its only argument is JSON:
 
-devices, process, count, port, checkpoint, options (of the regressor), out (a file for what was found).
+devices, process, count, port, checkpoint, pause (seconds after every iteration), options (of the regressor), out (a
+file for what was found).
 """
 
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 told = json.loads(sys.argv[1])
@@ -43,7 +45,10 @@ def main():
     if "port" in told or told.get("devices"):
         mesh = semigp.row_mesh()
     folder = told.get("checkpoint")
-    model = semigp.SemiDescribedGPRegressor(12, random_state=0, mesh=mesh, checkpoint=folder, **told["options"])
+    model = semigp.SemiDescribedGPRegressor(
+        12, random_state=0, mesh=mesh, checkpoint=folder, callback=lambda _: time.sleep(told.get("pause", 0)),
+        **told["options"],
+    )  # fmt: skip
     print("fitting", flush=True)
     model.fit(X[rows], y[rows])
     mean, std = model.predict(truth[:5], return_std=True)

@@ -16,14 +16,18 @@ from semigp.estimators.checkpoint import Checkpoint, Part
 
 from .test_spreading import finish, start
 
-GAUSSIAN = {"posterior": "gaussian", "max_iter": 60}
-AUTO = {"n_draws": 3, "max_iter": 60}  # a contest, then three components
+GAUSSIAN = {"posterior": "gaussian", "max_iter": 200}
+AUTO = {"n_draws": 3, "max_iter": 200}  # a contest, then three components
 
 
 def _check_kills(tmp_path, options, kills):
-    """Kill a fit (SIGKILL) at random moments, and compare what it finds in the end, or in between."""
+    """Kill a fit (SIGKILL) at random moments, and compare what it finds in the end, or in between.
+
+    It pauses after every iteration, so that more kills meet an optimisation than what is done before.
+    """
+    told = {"options": options, "pause": 0.02}
     calm, out, folder = tmp_path / "calm.json", tmp_path / "found.json", tmp_path / "checkpoint"
-    process = start(calm, options=options, checkpoint=str(tmp_path / "other"))
+    process = start(calm, **told, checkpoint=str(tmp_path / "other"))
     process.stdout.readline()
     began = time.monotonic()
     expected = finish(process, calm)
@@ -31,7 +35,7 @@ def _check_kills(tmp_path, options, kills):
     moments, killed, resumed = random.Random(0), 0, 0
     while killed < kills:
         resumed += any(folder.glob("part-*"))
-        process = start(out, options=options, checkpoint=str(folder))
+        process = start(out, **told, checkpoint=str(folder))
         process.stdout.readline()
         try:
             process.communicate(timeout=moments.uniform(0, lasted))
@@ -43,7 +47,7 @@ def _check_kills(tmp_path, options, kills):
     resumed += any(folder.glob("part-*"))
     print(f"{killed} kills within {lasted:.1f} s each; {resumed} starts from a state that was kept")
     assert resumed
-    assert finish(start(out, options=options, checkpoint=str(folder)), out) == expected
+    assert finish(start(out, **told, checkpoint=str(folder)), out) == expected
     assert not list(folder.iterdir())
 
 
@@ -127,7 +131,9 @@ def test_another_fit_is_refused(stopped, problem, change):
     else:
         latest = max(folder.glob("part-*"))
         latest.rename(folder / latest.name.replace("0-of-1", "0-of-2"))
-    with pytest.raises(ValueError, match=r"folder holds the checkpoint of another fit.* Give another folder, or delete"):
+    with pytest.raises(
+        ValueError, match=r"folder holds the checkpoint of another fit.* Give another folder, or delete"
+    ):
         model.fit(X, y)
 
 

@@ -84,7 +84,12 @@ def _problem(n=60):
 
 
 @pytest.mark.parametrize(
-    "options", [{"posterior": "gaussian"}, {"posterior": "mixture", "n_draws": 2}, {"input_prior": "standard"}]
+    "options",
+    [
+        {"posterior": "mixture", "n_draws": 2},
+        pytest.param({"posterior": "gaussian"}, marks=pytest.mark.slow),
+        pytest.param({"input_prior": "standard"}, marks=pytest.mark.slow),
+    ],
 )
 def test_a_mesh_of_one_device_is_close_to_no_mesh(options):
     X, y = _problem()
@@ -97,7 +102,10 @@ def test_a_mesh_of_one_device_is_close_to_no_mesh(options):
     assert np.max(np.abs(on_mesh.predict(X[:20]) - mean) / std) < 0.2
 
 
-@pytest.mark.parametrize("options", [{"posterior": "gaussian"}, {"posterior": "mixture", "n_draws": 2}])
+@pytest.mark.parametrize(
+    "options",
+    [{"posterior": "mixture", "n_draws": 2}, pytest.param({"posterior": "gaussian"}, marks=pytest.mark.slow)],
+)
 def test_more_rows_than_the_sample(options, monkeypatch):
     """Inducing points and chained GPs come from 60 of 160 rows; draws and moments of the others from the chain."""
     X, y = _problem(160)
