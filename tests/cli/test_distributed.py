@@ -139,3 +139,15 @@ def test_other_files_are_refused(folder, tmp_path):
 def test_without_other_processes(shell):
     result = shell("semigp regress survey.parquet --target y --distributed", code=2)
     assert "set JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID" in result.stderr
+
+
+def test_last_words_of_a_process_that_is_aborted():
+    """JAX aborts a process whose neighbours' heartbeats are missed; another one speaks for it."""
+    code = (
+        "import os, types; from semigp.cli.distributed import _watch;"
+        "_watch(types.SimpleNamespace(rank=1, count=2), 'folder'); os.abort()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == -signal.SIGABRT
+    assert "process 1 of 2 was ended from outside" in result.stderr
+    assert "Run the same command again; the fit goes on from folder." in result.stderr
