@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         SemiDescribedGPRegressor,
         SemiSupervisedGPClassifier,
         load,
+        row_mesh,
     )
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
     "load",
+    "row_mesh",
 ]
 __version__ = "0.1.0.dev0"
 

@@ -3,6 +3,7 @@
 Called as: spread_worker.py DEVICES [PROCESS OF_PROCESSES PORT].
 """
 
+import copy
 import json
 import os
 import sys
@@ -14,17 +15,22 @@ import jax  # noqa: E402  # the number of devices must be known before
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
+from semigp.compilation import computing  # noqa: E402
 from semigp.core import RBF, InputBelief  # noqa: E402
 from semigp.core.model import describe, objective, start  # noqa: E402
 from semigp.core.optimise import SIGNAL_AND_NOISE, Stage, constrain, unconstrain  # noqa: E402
-from semigp.core.sharding import row_mesh, spread, spread_objective, spread_posterior  # noqa: E402
+from semigp.core.sharding import row_mesh, spread, spread_objective, spread_posterior, take_back  # noqa: E402
 from semigp.core.spread_search import fit_spread  # noqa: E402
 
 STAGES = (Stage("held", 5, SIGNAL_AND_NOISE), Stage("all", 10))
 
 
-def make_problem():
-    """93 rows, holes in inputs and outputs; neither kind of rows is a multiple of the number of devices."""
+def make_problem(process=None):
+    """93 rows, holes in inputs and outputs; neither kind of rows is a multiple of the number of devices.
+
+    Of two processes the first has the incomplete rows only, the second the complete ones: numbers of rows, kinds of
+    rows and patterns of missing outputs differ.
+    """
     random = np.random.default_rng(0)
     truth = random.normal(size=(93, 3))
     y = np.column_stack([np.sin(2 * truth[:, 0]) + truth[:, 1], truth[:, 2] * truth[:, 0]])
@@ -32,26 +38,66 @@ def make_problem():
     X = truth.copy()
     X[:41][random.random((41, 3)) < 0.3] = np.nan
     y[5:9, 1] = np.nan
-    data = describe(X, y)
+    rows = np.arange(93) if process is None else np.flatnonzero(np.isnan(X).any(axis=1) == (process == 0))
+    data = describe(X[rows], y[rows])
     return start(data, RBF(1.0, np.ones(3)), truth[::6], np.full(2, 0.1), np.ones(2)), data, truth
 
 
+class Kept:
+    """Every state of a search."""
+
+    def __init__(self, state=None):
+        self.states, self.state = [], state
+
+    def load(self):
+        return self.state
+
+    def is_due(self):
+        return True
+
+    def store(self, state, is_finished):
+        self.states.append(copy.deepcopy(state))
+
+
+def is_resumed_exactly(model, data, mesh, kept):
+    """Whether searches that are taken up in either stage end with the same digits."""
+    ends = []
+    for state in (kept.states[2], kept.states[9]):
+        again = Kept(copy.deepcopy(state))
+        fit_spread(model, data, mesh, STAGES, keeper=again)
+        ends.append(again.states[-1])
+    last = kept.states[-1]
+    return all(
+        end["results"] == last["results"]
+        and np.array_equal(end["trace"], last["trace"])
+        and all(np.array_equal(a, b) for a, b in zip(end["free"], last["free"], strict=True))
+        for end in ends
+    )
+
+
 def main():
+    process = None
     if rest:
         process, count, port = map(int, rest)
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
         jax.distributed.initialize(f"127.0.0.1:{port}", count, process)
-    model, data, truth = make_problem()
+    model, data, truth = make_problem(process)
     mesh = row_mesh()
     with jax.enable_x64(True):
-        bound = spread_objective(mesh, model, data)
         free, known = spread(unconstrain(model), data, mesh)
+        bound = spread_objective(mesh, free, known)
         value, gradient = jax.jit(jax.value_and_grad(lambda f, d: bound(constrain(f), d)))(free, known)
         norms = [float(jnp.sum(leaf**2)) for leaf in jax.tree.leaves(gradient)]
-    fitted, on_devices, report = fit_spread(model, data, mesh, STAGES)
+    kept = Kept()
+    fitted, on_devices, report = fit_spread(model, data, mesh, STAGES, keeper=kept)
     q_u = spread_posterior(mesh, fitted, on_devices)
     mean, _ = q_u.predict(InputBelief.observed(truth[:3]))
-    told = {"devices": len(jax.devices()), "bound": float(value), "norms": norms, "fit": report.bound}
+    own = take_back(fitted, len(data.values))
+    told = {
+        "devices": len(jax.devices()), "bound": float(value), "norms": norms, "fit": report.bound,
+        "own_rows": np.asarray(own.mean)[np.asarray(data.rows) >= 0].tolist(),
+        "resumed": is_resumed_exactly(model, data, mesh, kept),
+    }  # fmt: skip
     if not rest:
         alone = jax.jit(jax.value_and_grad(lambda f, d: objective(constrain(f), d)))
         with jax.enable_x64(True):
@@ -61,4 +107,5 @@ def main():
     print(json.dumps(told | {"mean": np.asarray(mean).tolist(), "iterations": len(report.trace)}))
 
 
-main()
+with computing():
+    main()

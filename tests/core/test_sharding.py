@@ -35,6 +35,7 @@ def _check_same(found, expected):
     assert found["iterations"] == expected["iterations"]
     assert found["fit"] == pytest.approx(expected["fit"], rel=1e-5)
     np.testing.assert_allclose(found["mean"], expected["mean"], atol=1e-5)
+    assert found["resumed"]
 
 
 def test_one_device_is_the_plain_bound(one_device):
@@ -50,11 +51,15 @@ def test_four_devices(one_device):
     _check_same(found, one_device)
 
 
-def test_two_processes(one_device):
+def test_two_processes_with_rows_of_their_own(one_device):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     found = [_result(process) for process in [_start(1, rank, 2, port) for rank in range(2)]]
     assert [each["devices"] for each in found] == [2, 2]
     assert found[0]["fit"] == found[1]["fit"]
+    assert found[1]["resumed"]
     _check_same(found[0], one_device)
+    # The first process has the incomplete rows, in their order, and takes those back.
+    np.testing.assert_allclose(found[0]["own_rows"], one_device["own_rows"], atol=1e-5)
+    assert found[1]["own_rows"] == []

@@ -56,7 +56,8 @@ def root(
 
     Files to try every example on: semigp demo --data .
 
-    Exit codes: 0 done, 1 unexpected, 2 wrong use, 3 a file that cannot be used, 130 interrupted.
+    Exit codes: 0 done, 1 unexpected, 2 wrong use, 3 a file that cannot be used, 4 another
+    process is gone, 130 interrupted.
     """
 
 

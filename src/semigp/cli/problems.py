@@ -8,11 +8,11 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 from ..storage import NotStorable
 
-UNEXPECTED, WRONG_USE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
+UNEXPECTED, WRONG_USE, BAD_DATA, LOST, INTERRUPTED = 1, 2, 3, 4, 130
 
 
 class Problem(Exception):
@@ -32,28 +32,39 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
             with warnings.catch_warnings():  # a `Session` tells them in its own way
                 warnings.simplefilter("default")
                 command(*args, **options)
-        except Problem as problem:
-            _leave(str(problem), problem.code)
-        except KeyboardInterrupt:
-            _leave("Interrupted before there was anything to keep.", INTERRUPTED)
         except BrokenPipeError:  # whoever read the output has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
-        except FileNotFoundError as error:
-            _leave(f"{error.filename}: there is no such file or folder.", BAD_DATA)
-        except OSError as error:
-            _leave(f"{error.filename or 'The file system'}: {error.strerror or error}.", BAD_DATA)
-        except (ValueError, NotStorable) as error:
-            _leave(str(error), BAD_DATA)
-        except ModuleNotFoundError as error:
-            _leave(f'{error.name} is not installed: pip install "semigp[cli,plot]"', UNEXPECTED)
-        except Exception:
-            traceback.print_exc()
-            _leave("This is a bug in semigp, and the lines above say where.", UNEXPECTED)
+        except (Exception, KeyboardInterrupt) as error:
+            sys.exit(report(error))
 
     return run
 
 
-def _leave(message: str, code: int) -> NoReturn:
-    print(f"semigp: {message}", file=sys.stderr)
-    sys.exit(code)
+def report(error: BaseException, who: str = "") -> int:
+    """Say what is wrong; the exit code."""
+    message, code = _told(error)
+    if code == UNEXPECTED and not isinstance(error, ModuleNotFoundError):
+        traceback.print_exception(error)
+    print(f"semigp: {who}{message}", file=sys.stderr)
+    return code
+
+
+def _told(error: BaseException) -> tuple[str, int]:
+    """An error in a sentence, and its exit code."""
+    match error:
+        case Problem():
+            return str(error), error.code
+        case KeyboardInterrupt():
+            return "Interrupted before there was anything to keep.", INTERRUPTED
+        case ConnectionError():
+            return str(error), LOST
+        case FileNotFoundError():
+            return f"{error.filename}: there is no such file or folder.", BAD_DATA
+        case OSError():
+            return f"{error.filename or 'The file system'}: {error.strerror or error}.", BAD_DATA
+        case ValueError() | NotStorable():
+            return str(error), BAD_DATA
+        case ModuleNotFoundError():
+            return f'{error.name} is not installed: pip install "semigp[cli,plot]"', UNEXPECTED
+    return "This is a bug in semigp, and the lines above say where.", UNEXPECTED

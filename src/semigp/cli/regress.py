@@ -14,6 +14,7 @@ import semigp
 from .. import scores
 from . import options
 from .columns import Inputs, check_present, choose_inputs, parse_errors, read_inputs
+from .distributed import Alone, together
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
 from .tables import numbers, read_table, rounded
@@ -33,6 +34,8 @@ def regress(
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
+    checkpoint: options.Checkpoint = None,
+    distributed: options.Distributed = False,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -44,22 +47,43 @@ def regress(
 
     Example: semigp regress train.csv --target y --predict test.csv -o predicted.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
-    if train is not None and predict is None and save is None and plot is None:
-        session.note("Nothing is asked of the model but how it fits; see --predict, --save and --plot.")
     if (train is None) == (model is None):
         raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
     if model is not None and predict is None:
         raise Problem("--model needs --predict with the rows to predict.", WRONG_USE)
-    y = None
-    if model is not None:
-        regressor = session.load(model, semigp.SemiDescribedGPRegressor)
-    else:
-        inputs, y = _read(session, train, target, error, ignore)
-        if predict is not None:
+    if train is None:
+        session = Session(quiet, as_json, (output, save, plot))
+        regressor, y = session.load(model, semigp.SemiDescribedGPRegressor), None  # type: ignore[arg-type]
+        _use(session, regressor, y, predict, error, ignore, output, save, plot)
+        return
+    with together(distributed, checkpoint) as team:
+        is_first = team.rank == 0
+        session = Session(quiet or not is_first, as_json and is_first, (output, save, plot))
+        if predict is None and save is None and plot is None:
+            session.note("Nothing is asked of the model but how it fits; see --predict, --save and --plot.")
+        inputs, y = _read(session, team, train, target, error, ignore)
+        if predict is not None and is_first:
             # What is wrong with these rows is better known before the fit.
             _read_new(predict, inputs.names, error, [*target, *ignore])
-        regressor = _fit(session, inputs, target, y, inducing, seed)
+        regressor = _fit(session, inputs, target, y, inducing, seed, team.mesh, checkpoint)
+        if is_first:
+            _use(session, regressor, y, predict, error, ignore, output, save, plot)
+        else:
+            session.finish()
+
+
+def _use(
+    session: Session,
+    regressor: semigp.SemiDescribedGPRegressor,
+    y: np.ndarray | None,
+    predict: Path | None,
+    error: list[str],
+    ignore: list[str],
+    output: Path | None,
+    save: Path | None,
+    plot: Path | None,
+) -> None:
+    """What is asked of a fitted model."""
     if predict is not None:
         session.put(_predict(session, regressor, predict, error, ignore), output)
     session.save(regressor, save)
@@ -68,12 +92,12 @@ def regress(
 
 
 def _read(
-    session: Session, path: Path, targets: list[str], error: list[str], ignore: list[str]
+    session: Session, team: Alone, path: Path, targets: list[str], error: list[str], ignore: list[str]
 ) -> tuple[Inputs, np.ndarray]:
     """Inputs and outputs to learn from."""
     if not targets:
         raise Problem("Say what to predict: --target COLUMN.", WRONG_USE)
-    table = read_table(path)
+    table = team.read(path)
     check_present(targets, table, path, "--target")
     check_present(ignore, table, path, "--ignore")
     errors = parse_errors(error, table, path)
@@ -82,21 +106,33 @@ def _read(
     for name in set(errors).difference(names):
         raise Problem(f"--error {name}: error bars are for inputs, and {name!r} is none.", WRONG_USE)
     inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
-    for k, name in enumerate(targets):
-        if np.isnan(y[:, k]).all():
+    n, missing, bars, *known = team.total(
+        len(y), np.isnan(inputs.values).sum(), inputs.std is not None, *np.sum(~np.isnan(y), axis=0)
+    )
+    for name, count in zip(targets, known, strict=True):
+        if not count:
             raise Problem(f"{path}, column {name!r}: no value to learn from.")
-    share, bars = np.isnan(inputs.values).mean(), "." if inputs.std is None else ", some with error bars."
-    session.note(f"{path}: {len(y)} rows, inputs {_listed(names)}; {share:.0%} of their entries missing{bars}")
-    session.tell(rows_learned_from=len(y), inputs=names, targets=targets, share_missing=float(share))
+    share, told = missing / (n * len(names)), ", some with error bars." if bars else "."
+    session.note(f"{path}: {n:.0f} rows, inputs {_listed(names)}; {share:.0%} of their entries missing{told}")
+    session.tell(rows_learned_from=int(n), inputs=names, targets=targets, share_missing=float(share))
     return inputs, y
 
 
 def _fit(
-    session: Session, inputs: Inputs, targets: list[str], y: np.ndarray, inducing: int, seed: int
+    session: Session,
+    inputs: Inputs,
+    targets: list[str],
+    y: np.ndarray,
+    inducing: int,
+    seed: int,
+    mesh: Any,
+    checkpoint: Path | None,
 ) -> semigp.SemiDescribedGPRegressor:
     outputs = pl.DataFrame(y, schema=targets) if len(targets) > 1 else pl.Series(targets[0], y[:, 0])
     with session.fitting("regress") as bar:
-        regressor = semigp.SemiDescribedGPRegressor(inducing, callback=bar.callback, random_state=seed)
+        regressor = semigp.SemiDescribedGPRegressor(
+            inducing, callback=bar.callback, random_state=seed, mesh=mesh, checkpoint=checkpoint
+        )
         regressor.fit(inputs.frame, outputs, inputs.std)
     describe_fit(session, regressor)
     _describe_inputs(session, regressor)

@@ -35,6 +35,27 @@ def read_table(path: Path) -> pl.DataFrame:
     return pl.DataFrame({name: _column(values, has_commas) for name, values in zip(header, columns, strict=True)})
 
 
+def read_part(path: Path, rank: int, count: int) -> pl.DataFrame:
+    """One of `count` parts of a Parquet file's rows, or of the Parquet files in a folder or of a pattern such as *.pq.
+
+    Nothing else is read.
+    """
+    if path.is_file():
+        if _kind(path) != "parquet":
+            raise Problem(f"{path}: --distributed reads Parquet files, from which each process takes its own rows.")
+        n = pl.scan_parquet(path).select(pl.len()).collect().item()
+        if n < 2 * count:
+            raise Problem(f"{path} has {n} rows: too few for {count} processes.")
+        return _read_parquet(path, slice(rank * n // count, (rank + 1) * n // count))
+    folder, pattern = (path, "*") if path.is_dir() else (path.parent, path.name)
+    files = sorted(file for file in folder.glob(pattern) if _SUFFIXES.get(file.suffix.lower()) == "parquet")
+    if not files and not path.is_dir() and "*" not in path.name:
+        raise FileNotFoundError(2, "", str(path))
+    if len(files) < count:
+        raise Problem(f"{path}: {len(files)} Parquet files, too few for {count} processes.")
+    return pl.concat([_read_parquet(file) for file in files[rank::count]], how="vertical_relaxed")
+
+
 def write_table(table: pl.DataFrame, path: Path | None) -> None:
     """To a file, by its suffix, or as CSV to the standard output."""
     table = table.with_columns(pl.selectors.float().fill_nan(None))
@@ -89,11 +110,11 @@ def _kind(path: Path) -> str:
     return kind
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
+def _read_parquet(path: Path, rows: slice = slice(None)) -> pl.DataFrame:
     if not path.is_file():
         raise FileNotFoundError(2, "", str(path))
     try:
-        table = pl.read_parquet(path)
+        table = pl.read_parquet(path) if rows == slice(None) else pl.scan_parquet(path)[rows].collect()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise Problem(f"{path} is not a Parquet file that can be read: {error}") from error
     for name, kind in table.schema.items():

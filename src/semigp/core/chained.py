@@ -137,26 +137,33 @@ class ChainedGPs:
     is_known: Bool[np.ndarray, "r d"]
     shares: tuple[float, ...]
 
-    def complete(self, table: Float[np.ndarray, "n d"], random_state: int, draws_each: int = 1) -> Imputation:
+    def complete(
+        self,
+        table: Float[np.ndarray, "n d"],
+        random_state: int | tuple[int, ...],
+        draws_each: int = 1,
+        is_noise_shared: bool = True,
+    ) -> Imputation:
         """Draw the missing entries of new rows, `draws_each` times for each of our own draws.
 
         All rows get the same random numbers, one for each column, so that the draws of a row do not depend on the rows
-        beside it, nor on what those lack.
+        beside it, nor on what those lack. Rows to learn from need random numbers of their own instead.
         """
         missing = np.isnan(table)
         columns = [int(j) for j in np.flatnonzero(missing.any(axis=0))]
         draws, means, variances = [], [], []
         for k, rows in enumerate(self.rows):
-            random = np.random.default_rng((random_state, k))
+            random = np.random.default_rng((*np.atleast_1d(random_state), k))
             gps = {j: self._conditioned(rows, j) for j in columns}
             filled = np.where(missing, 0.0, table)
             for sweep in range(SWEEPS_TO_DRAW + draws_each - 1):
-                noise = random.normal(size=missing.shape[1])
+                noise = random.normal(size=missing.shape[1] if is_noise_shared else missing.shape)
+                noise = np.broadcast_to(noise, missing.shape)
                 mean, variance = filled.copy(), np.zeros(filled.shape)
                 for j in columns:
                     holes = missing[:, j]
                     mean[holes, j], variance[holes, j] = gps[j].predict(_without(filled[holes], j))
-                    filled[holes, j] = mean[holes, j] + np.sqrt(variance[holes, j]) * noise[j]
+                    filled[holes, j] = mean[holes, j] + np.sqrt(variance[holes, j]) * noise[holes, j]
                 if sweep >= SWEEPS_TO_DRAW - 1:
                     draws.append(filled.copy())
                     means.append(mean)

@@ -164,14 +164,13 @@ def maximise(
 
 def run_stages(search: Any, stages: Sequence[Stage], tolerance: float) -> list[tuple[str, Status, int]]:
     """Name, status and iterations of the stages that a search, by its `run`, has begun."""
-    results: list[tuple[str, Status, int]] = []
-    for stage in stages:
-        before = len(search.trace)
+    for stage in stages[len(search.results) :]:  # a search that is resumed has some behind it
+        before = sum(count for *_, count in search.results)
         status = search.run(stage, tolerance)
-        results.append((stage.name, status, len(search.trace) - before))
+        search.results.append((stage.name, status, len(search.trace) - before))
         if status in ("interrupted", "failed"):
             break
-    return results
+    return search.results
 
 
 def with_ratio(report: FitReport, ratio: np.ndarray) -> FitReport:
@@ -247,6 +246,7 @@ class _Search:
         self.loss_and_gradient, self.callback, self.start = loss_and_gradient, callback, start
         self.best_vector, self.best_bound = self.vector.copy(), -np.inf
         self.trace: list[float] = []
+        self.results: list[tuple[str, Status, int]] = []
         self.evaluations = 0
 
     def run(self, stage: Stage, tolerance: float) -> Status:

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, PartitionSpec
 
 from .model import Data, Model, objective
 from .posterior import Posterior, posterior_from_statistics, resolved_posterior
 from .precision import in_float64
+from .processes import Processes, on_devices, own_devices, own_part
 from .statistics import Block, Statistics, collect
 from .targets import Targets
 
@@ -52,24 +52,64 @@ def data_layout(data: Data) -> Data:
 def spread(model: Model, data: Data, mesh: Mesh) -> tuple[Model, Data]:
     """A model and its data on the devices of a mesh, filled up with rows of weight 0 so that all have as many.
 
-    In a run of several processes every process gives the same arrays, of which its devices take their rows.
+    In a run of several processes each gives its own rows. They may differ in number, in their patterns of missing
+    outputs, and in whether any are observed or uncertain. What is not cut by rows is taken from the first process.
     """
-    fill = functools.partial(_fill_up, mesh.size)
-    layout = data_layout(data)
-    data = jax.tree.map(lambda leaf, cut: fill(leaf) if cut == _BY_ROW else leaf, data, layout)
-    data = dataclasses.replace(data, rows=fill(data.rows + 1) - 1)
-    model = dataclasses.replace(model, mean=fill(model.mean), variance=fill(model.variance, 1.0))
-    return jax.tree.map(functools.partial(_place, mesh), (model, data), (model_layout(model), layout))
+    processes = Processes(mesh)
+    data = _alike(data, processes)
+    layouts = model_layout(model), data_layout(data)
+    fill = _filler(processes, len(data.values))
+    model = dataclasses.replace(model, mean=fill(model.mean), variance=fill(model.variance, value=1.0))
+    others = dataclasses.replace(data, observed=None), dataclasses.replace(layouts[1], observed=None)
+    filled = dataclasses.replace(jax.tree.map(fill, *others), rows=fill(data.rows + 1) - 1)
+    if data.observed is not None:
+        fill = _filler(processes, len(data.observed.mean))
+        filled = dataclasses.replace(filled, observed=jax.tree.map(fill, data.observed, layouts[1].observed))
+    return jax.tree.map(functools.partial(_place, processes), (model, filled), layouts)
 
 
-def _fill_up(count: int, leaf: Any, value: float = 0.0) -> np.ndarray:
-    leaf = np.asarray(leaf)
-    return np.pad(leaf, [(0, -len(leaf) % count)] + [(0, 0)] * (leaf.ndim - 1), constant_values=value)
+def take_back(model: Model, n_rows: int) -> Model:
+    """A model that is spread over a mesh, with the rows of this process alone, of which there are `n_rows`."""
+    own = jax.tree.map(own_part, model)
+    return dataclasses.replace(own, mean=own.mean[:n_rows], variance=own.variance[:n_rows])
 
 
-def _place(mesh: Mesh, leaf: Any, cut: PartitionSpec) -> jax.Array:
-    leaf = np.asarray(leaf)
-    return jax.make_array_from_callback(leaf.shape, NamedSharding(mesh, cut), lambda index: jnp.asarray(leaf[index]))
+def _alike(data: Data, processes: Processes) -> Data:
+    """The data with observed rows, maybe none, if any process has some; and with the same groups of outputs.
+
+    Two outputs are in one group if they are in every process.
+    """
+    groups, group = np.unique(processes.gather(data.targets.group), axis=1, return_inverse=True)
+
+    def regrouped(targets: Targets) -> Targets:
+        weights = np.asarray(targets.weights)[:, groups[processes.rank]]
+        return Targets(targets.values, weights, group.reshape(-1).astype(np.int32))
+
+    targets, observed = regrouped(data.targets), data.observed
+    (is_any_observed,) = processes.any(observed is not None)
+    if observed is not None:
+        observed = Block(observed.mean, None, regrouped(observed.targets))
+    elif is_any_observed:
+        observed = Block(data.values[:0], None, targets.take(slice(0)))
+    return dataclasses.replace(data, targets=targets, observed=observed)
+
+
+def _filler(processes: Processes, n_rows: int) -> Callable:
+    """Fills arrays of `n_rows` rows up, so that every device of every process has as many."""
+    devices = len(own_devices(processes.mesh))
+    count = devices * int(processes.gather(np.array(-(-n_rows // devices))).max())
+
+    def fill(leaf: Any, layout: PartitionSpec = _BY_ROW, value: float = 0.0) -> Any:
+        if layout != _BY_ROW:
+            return leaf
+        return np.pad(leaf, [(0, count - n_rows)] + [(0, 0)] * (np.ndim(leaf) - 1), constant_values=value)
+
+    return fill
+
+
+def _place(processes: Processes, leaf: Any, layout: PartitionSpec) -> jax.Array:
+    values = np.asarray(leaf) if layout == _BY_ROW else processes.first(leaf)
+    return on_devices(processes.mesh, values, layout)
 
 
 def spread_objective(mesh: Mesh, model: Model, data: Data) -> Callable[[Model, Data], jax.Array]:
@@ -79,7 +119,12 @@ def spread_objective(mesh: Mesh, model: Model, data: Data) -> Callable[[Model, D
 
 def spread_posterior(mesh: Mesh, model: Model, data: Data) -> Posterior:
     """q(U) of a model that is spread over the mesh: small, and the same everywhere."""
+    program = _posterior_program(mesh, jax.tree.structure(model), jax.tree.structure(data))
+    return resolved_posterior(*in_float64(program)(model, data))
 
+
+@functools.lru_cache(maxsize=16)
+def _posterior_program(mesh: Mesh, model_structure: Any, data_structure: Any) -> Callable:
     def of_all_rows(model: Model, data: Data):
         sums = _add_up(collect(model.kernel, model.inducing_inputs, data.blocks(model)).sums())
         statistics = Statistics(**sums, group=data.targets.group)
@@ -87,7 +132,8 @@ def spread_posterior(mesh: Mesh, model: Model, data: Data) -> Posterior:
             model.kernel, statistics, model.inducing_inputs, model.noise_variance, model.output_scale, data.jitter
         )
 
-    return resolved_posterior(*in_float64(jax.jit(_on_every_device(mesh, of_all_rows, model, data)))(model, data))
+    some = (jax.tree.unflatten(tree, range(tree.num_leaves)) for tree in (model_structure, data_structure))
+    return jax.jit(_on_every_device(mesh, of_all_rows, *some))
 
 
 _add_up = functools.partial(jax.lax.psum, axis_name=ROWS)

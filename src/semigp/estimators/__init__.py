@@ -1,5 +1,6 @@
 """scikit-learn estimators."""
 
+from ..core.sharding import row_mesh
 from .forecaster import GPForecaster
 from .gplvm import BayesianGPLVM
 from .imputer import GPImputer
@@ -14,4 +15,5 @@ __all__ = [
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
     "load",
+    "row_mesh",
 ]

@@ -14,7 +14,7 @@ from ..core import InputBelief
 from ..core.optimise import labelled
 from .forms import fit_gaussian, fit_mixture
 from .inputs import CorrelatedInputs
-from .mixture import Component, Recipe, Table, pooled, predict
+from .mixture import Component, Recipe, Table, fit_here, pooled, predict
 
 _MAX_ROWS = 400
 _FOLDS, _MIN_HELD_BACK = 3, 5
@@ -62,10 +62,15 @@ def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
     if len(rows) < _FOLDS * _MIN_HELD_BACK:
         return None
     trial = labelled(recipe.callback, phase="trial")
-    quick = replace(recipe, max_iter=min(recipe.max_iter, _ITERATIONS), callback=trial)
+    # Few rows and iterations: in every process alike, and a fold that is cut short is begun again.
+    quick = replace(recipe, max_iter=min(recipe.max_iter, _ITERATIONS), callback=trial, optimise=fit_here)
     losses = np.empty((2, 0))
-    for held in np.array_split(random.permutation(rows), _FOLDS):
-        more, is_interrupted = _hold_back(held, quick, table, inputs)
+    for fold, held in enumerate(np.array_split(random.permutation(rows), _FOLDS), 1):
+        more, is_interrupted = recipe.notes.get(f"fold-{fold}"), False
+        if more is None:
+            more, is_interrupted = _hold_back(held, quick, table, inputs)
+            if not is_interrupted:
+                recipe.notes.put(f"fold-{fold}", more)
         losses = np.column_stack([losses, more])
         contest = Contest.between(losses[0], losses[1], is_interrupted)
         if contest.is_interrupted or contest.is_clear:

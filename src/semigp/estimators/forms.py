@@ -21,11 +21,11 @@ def fit_mixture(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitte
     recipe = replace(recipe, linear=True, lengthscale_spread=_LENGTHSCALE_SPREAD)
     components: list[Component] = []
     reports: list[FitReport] = []
-    draws = inputs.draws()
-    for part, draw in enumerate(draws, 1):
+    tables = inputs.drawn(table)
+    for part, drawn in enumerate(tables, 1):
         before = components[0].model if components else None
-        told = replace(recipe, callback=labelled(recipe.callback, part=part, parts=len(draws)))
-        component, report = fit_component(told, replace(table, inputs=draw), None, before)
+        told = replace(recipe, callback=labelled(recipe.callback, part=part, parts=len(tables)))
+        component, report = fit_component(told, drawn, None, before)
         components.append(component)
         reports.append(report)
         if report.status == "interrupted":
@@ -38,11 +38,11 @@ def fit_gaussian(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitt
 
     Without missing entries the prior is N(x, X_std²), and there are two places to start from.
     """
-    recipe = replace(recipe, linear=bool(table.is_complete.all()), lengthscale_spread=_LENGTHSCALE_SPREAD)
-    if inputs.is_drawn.any():
-        component, report = fit_component(recipe, table, inputs.gaussian_prior, moments=inputs.training_moments())
+    recipe = replace(recipe, linear=bool(table.shared.is_complete.all()), lengthscale_spread=_LENGTHSCALE_SPREAD)
+    if inputs.is_any_drawn:
+        component, report = fit_component(recipe, inputs.expected(table), inputs.gaussian_prior)
     else:
-        starts = _STARTS if table.is_uncertain.any() else _STARTS[:1]
+        starts = _STARTS if table.shared.is_uncertain.any() else _STARTS[:1]
         fits = [fit_component(replace(recipe, **start), table) for start in starts]
         component, report = max(fits, key=lambda fitted: fitted[1].bound)
     return [component], [report]

@@ -5,7 +5,7 @@ All arrays are in standard units. Latent columns, of which nothing is known, are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -38,6 +38,15 @@ class StandardInputs:
         return np.where(holes, 0.0, inputs), holes.astype(float)
 
 
+@dataclass(frozen=True)
+class OwnRows:
+    """The training rows of one process, where p(x) is learned from a sample of the rows of all."""
+
+    table: Table
+    first: int  # the place of the first of them among all rows
+    is_in_sample: bool  # whether the sample has all rows of all processes
+
+
 @dataclass
 class CorrelatedInputs:
     """p(x) learned from the training rows; what is not needed is not learned."""
@@ -46,6 +55,7 @@ class CorrelatedInputs:
     seed: int
     n_draws: int
     shares: tuple[float, ...] | None = None  # of the linear part, in the chained GPs; found if not given
+    own: OwnRows | None = None  # training rows that are asked about, if those of `table` are a sample
 
     @cached_property
     def is_latent(self) -> np.ndarray:
@@ -55,7 +65,13 @@ class CorrelatedInputs:
     @cached_property
     def is_drawn(self) -> np.ndarray:
         """Missing entries of the training rows, but for latent columns."""
-        return np.isnan(self.table.inputs) & ~self.is_latent
+        inputs = self.table.inputs if self.own is None else self.own.table.inputs
+        return np.isnan(inputs) & ~self.is_latent
+
+    @property
+    def is_any_drawn(self) -> bool:
+        """Whether there are such entries, in whichever process."""
+        return bool(np.isnan(self.table.inputs[:, ~self.is_latent]).any())
 
     @cached_property
     def gaussian_prior(self) -> GaussianPrior:
@@ -75,20 +91,46 @@ class CorrelatedInputs:
 
     @cached_property
     def _rows(self) -> np.ndarray:
-        return np.column_stack([self.table.inputs[:, ~self.is_latent], self.table.targets])
+        return self._known_columns(self.table)
+
+    def _known_columns(self, table: Table) -> np.ndarray:
+        return np.column_stack([table.inputs[:, ~self.is_latent], table.targets])
+
+    @cached_property
+    def _own_given_all(self) -> Imputation:
+        """The training rows' inputs and outputs given each other."""
+        everyone, chain = self._given_all
+        if self.own is None:
+            return everyone
+        first, n = self.own.first, len(self.own.table.inputs)
+        if self.own.is_in_sample:
+            rows = slice(first, first + n)
+            return Imputation(everyone.draws[:, rows], everyone.mean[rows], everyone.variance[rows])
+        return chain.complete(self._known_columns(self.own.table), (self.seed, first), is_noise_shared=False)
 
     @cached_property
     def _given_inputs(self) -> ChainedGPs:
         """Inputs given each other, without the outputs."""
         return impute(self.table.inputs[:, ~self.is_latent], self.n_draws, self.seed, self.linear_shares)[1]
 
-    def draws(self) -> list[np.ndarray]:
-        """The training inputs, their missing entries drawn; latent columns stay NaN."""
-        return [self._among_latent(draw) for draw in self._given_all[0].draws]
+    def drawn(self, table: Table) -> list[Table]:
+        """The training rows, and the sample they may come with, with missing inputs drawn; latent columns stay NaN."""
+        tables = [replace(table, inputs=self._among_latent(draw)) for draw in self._own_given_all.draws]
+        if table.sample is None:
+            return tables
+        samples = [replace(table.sample, inputs=self._among_latent(draw)) for draw in self._given_all[0].draws]
+        return [replace(own, sample=sample) for own, sample in zip(tables, samples, strict=True)]
+
+    def expected(self, table: Table) -> Table:
+        """The training rows, and their sample, with what is expected of missing inputs."""
+        sample = table.sample and replace(table.sample, moments=self._moments_of(self._given_all[0]))
+        return replace(table, moments=self.training_moments(), sample=sample)
 
     def training_moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the training inputs given all else; NaN for latent columns."""
-        imputation = self._given_all[0]
+        return self._moments_of(self._own_given_all)
+
+    def _moments_of(self, imputation: Imputation) -> tuple[np.ndarray, np.ndarray]:
         return self._among_latent(imputation.mean), self._among_latent(imputation.variance)
 
     def beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[InputBelief]:
@@ -123,6 +165,6 @@ class CorrelatedInputs:
 
     def _among_latent(self, columns: np.ndarray) -> np.ndarray:
         """Columns of which something is known, put among the latent ones, which are NaN."""
-        full = np.full(self.table.inputs.shape, np.nan)
+        full = np.full((len(columns), len(self.is_latent)), np.nan)
         full[:, ~self.is_latent] = columns[:, : int(np.sum(~self.is_latent))]
         return full

@@ -5,8 +5,9 @@ All arrays here are in standard units. Entries that are NaN in a component's inp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -29,6 +30,41 @@ TOLERANCE = 1e-7
 EXACT_ROWS_PER_INDUCING = 2
 
 
+# Model, data, stages, tolerance and callback to the fitted model with its rows, q(U), and how it went.
+Optimise = Callable[[Model, Data, Sequence[Stage], float, Callback | None], tuple[Model, Posterior, FitReport]]
+
+
+def fit_here(
+    model: Model, data: Data, stages: Sequence[Stage], tolerance: float, callback: Callback | None
+) -> tuple[Model, Posterior, FitReport]:
+    """All rows in one place."""
+    model, report = fit(model, data, stages, tolerance, callback)
+    return model, posterior(model, data), report
+
+
+class Notes(Protocol):
+    """Results by name, that need not be found again where a fit is taken up."""
+
+    def get(self, name: str) -> Any:
+        """What is known by that name, or None."""
+
+    def put(self, name: str, value: Any) -> None:
+        """Keep arrays and plain values."""
+
+
+class NoNotes:
+    """Nothing is kept."""
+
+    def get(self, name: str) -> Any:
+        """Never anything."""
+
+    def put(self, name: str, value: Any) -> None:
+        """Forgotten at once."""
+
+
+_NO_NOTES = NoNotes()
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What is the same for every component."""
@@ -43,6 +79,8 @@ class Recipe:
     lengthscale_spread: float | None = None  # of the hyperprior on log lengthscales
     lengthscale_start: float = 1.0  # factor on the lengthscales to start from
     variance_start: float = 1.0  # factor on the variance of q(x) to start from
+    optimise: Optimise = fit_here
+    notes: Notes = _NO_NOTES
 
 
 @dataclass(frozen=True)
@@ -66,6 +104,13 @@ class Table:
     inputs: np.ndarray  # (n, q), NaN where q(x) is free
     targets: np.ndarray  # (n, p), NaN where missing
     error: np.ndarray  # (n, q) error bars
+    moments: tuple[np.ndarray, np.ndarray] | None = None  # mean and variance of the inputs that q(x) starts from
+    sample: Table | None = None  # of the rows of all processes, where these are those of one
+
+    @property
+    def shared(self) -> Table:
+        """What is the same in all processes is chosen and decided by these rows."""
+        return self if self.sample is None else self.sample
 
     @property
     def is_uncertain(self) -> np.ndarray:
@@ -86,46 +131,51 @@ class Table:
         """Some of the rows."""
         return Table(self.inputs[rows], self.targets[rows], self.error[rows])
 
+    @property
+    def is_lesson(self) -> np.ndarray:
+        """Rows that are complete and have an output."""
+        return self.is_complete & ~np.isnan(self.targets).all(axis=1)
+
+    def lessons(self) -> Table:
+        """Those rows; where a process has none, a row without outputs in their place."""
+        rows = self.take(np.flatnonzero(self.is_lesson))
+        if not len(rows.inputs):
+            shapes = ((1, part.shape[1]) for part in (self.inputs, self.targets, self.error))
+            rows = Table(*(np.full(shape, fill) for shape, fill in zip(shapes, (0.0, np.nan, 0.0), strict=True)))
+        return replace(rows, sample=self.sample and self.sample.lessons())
+
 
 def fit_complete_rows(recipe: Recipe, table: Table) -> tuple[Model, FitReport] | None:
     """Algorithm 1, first step: a model of the complete rows alone; None if all are, or too few."""
-    rows = table.is_complete & ~np.isnan(table.targets).all(axis=1)
+    rows = table.shared.is_lesson
     if rows.all() or rows.sum() < _MIN_COMPLETE:
         return None
-    component, report = fit_component(recipe, table.take(rows), None)
+    component, report = fit_component(recipe, table.lessons())
     return component.model, report
 
 
 def fit_component(
-    recipe: Recipe,
-    table: Table,
-    prior: InputPrior | None = None,
-    before: Model | None = None,
-    moments: tuple[np.ndarray, np.ndarray] | None = None,
+    recipe: Recipe, table: Table, prior: InputPrior | None = None, before: Model | None = None
 ) -> tuple[Component, FitReport]:
-    """A semi-described GP, from scratch or from a model of other rows (Algorithm 1, last step).
-
-    `moments` are mean and variance that q(x) starts from, by default those of the nearest row and 0.5.
-    """
-    model, data, stages = start_component(recipe, table, prior, before, moments)
-    model, report = fit(model, data, stages, TOLERANCE, recipe.callback)
-    return Component(model, data, posterior(model, data)), report
+    """A semi-described GP, from scratch or from a model of other rows (Algorithm 1, last step)."""
+    model, data, stages = start_component(recipe, table, prior, before)
+    model, q_u, report = recipe.optimise(model, data, stages, TOLERANCE, recipe.callback)
+    return Component(model, data, q_u), report
 
 
 def start_component(
-    recipe: Recipe,
-    table: Table,
-    prior: InputPrior | None = None,
-    before: Model | None = None,
-    moments: tuple[np.ndarray, np.ndarray] | None = None,
+    recipe: Recipe, table: Table, prior: InputPrior | None = None, before: Model | None = None
 ) -> tuple[Model, Data, list[Stage]]:
     """Where `fit_component` begins, what is known, and what it does."""
-    n, q = table.inputs.shape
+    q = table.inputs.shape[1]
     hyperpriors = default_hyperpriors(q, recipe.linear, recipe.lengthscale_spread)
     data = describe(table.inputs, table.targets, table.error, prior, recipe.constrain_means, hyperpriors)
-    filled, variance = _starting_inputs(table, moments)
-    is_exact = bool(table.is_complete.all()) and n <= EXACT_ROWS_PER_INDUCING * recipe.n_inducing
-    inducing = filled if is_exact or n <= recipe.n_inducing else centres(filled, recipe.n_inducing, recipe.random_state)
+    filled, variance = _starting_inputs(table)
+    landmarks = filled if table.sample is None else _starting_inputs(table.sample)[0]
+    n, is_complete = len(landmarks), bool(table.shared.is_complete.all())
+    is_exact = is_complete and table.sample is None and n <= EXACT_ROWS_PER_INDUCING * recipe.n_inducing
+    is_small = is_exact or n <= recipe.n_inducing
+    inducing = landmarks if is_small else centres(landmarks, recipe.n_inducing, recipe.random_state)
     if before is not None and before.inducing_inputs.shape == inducing.shape and not is_exact:
         inducing = before.inducing_inputs
     per_output = np.ones(table.targets.shape[1] if recipe.per_output else ())
@@ -139,43 +189,52 @@ def start_component(
     means, variances = model.mean.copy(), model.variance.copy()
     means[is_real], variances[is_real] = filled[rows], recipe.variance_start * variance[rows]
     model = replace(model, mean=np.where(data.mean_is_free, means, data.values), variance=variances)
-    return model, data, _stages(recipe, data, before is not None, is_exact)
+    return model, data, _stages(recipe, is_complete, before is not None, is_exact)
 
 
-def _stages(recipe: Recipe, data: Data, is_warm: bool, is_exact: bool) -> list[Stage]:
+def _stages(recipe: Recipe, is_complete: bool, is_warm: bool, is_exact: bool) -> list[Stage]:
     """With q(x) to find: that first, in a model that is given, or with signal and noise held. Then everything."""
     idle = idle_parameters(recipe.linear)
     hold = idle + (("inducing_inputs",) if is_exact else ())
     stages = [Stage("all rows", recipe.max_iter, hold)]
-    if not data.values.shape[0]:
+    if is_complete:
         return stages
     if is_warm:
         return [Stage("missing inputs", recipe.max_iter, _MODEL), *stages]
     return [Stage("held signal-to-noise", min(50, recipe.max_iter), (*SIGNAL_AND_NOISE, *idle)), *stages]
 
 
-def _starting_inputs(table: Table, moments: tuple[np.ndarray, np.ndarray] | None) -> tuple[np.ndarray, np.ndarray]:
+def _starting_inputs(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """Where q(x) starts: at the moments given, else at the nearest row on [X, Y]; latent inputs at Y's components."""
     has_bar = table.error > 0
-    mean, variance = table.inputs.copy(), np.where(has_bar, np.maximum(table.error**2, 1e-8), _START_VARIANCE)
-    is_latent = np.isnan(mean).all(axis=0)
-    if is_latent.any():
-        mean[:, is_latent] = principal_components(table.targets, int(is_latent.sum()))
+    mean, variance = _with_components(table), np.where(has_bar, np.maximum(table.error**2, 1e-8), _START_VARIANCE)
     holes = np.isnan(mean)
-    if holes.any() and moments is not None:
-        mean[holes], variance[holes] = moments[0][holes], np.maximum(moments[1][holes], _MIN_VARIANCE)
+    if holes.any() and table.moments is not None:
+        mean[holes], variance[holes] = table.moments[0][holes], np.maximum(table.moments[1][holes], _MIN_VARIANCE)
     elif holes.any():
-        both = np.column_stack([mean, table.targets])
-        mean = KNNImputer(n_neighbors=1).fit_transform(both)[:, : mean.shape[1]]
+        nearest = KNNImputer(n_neighbors=1).fit(np.column_stack([_with_components(table.shared), table.shared.targets]))
+        mean = nearest.transform(np.column_stack([mean, table.targets]))[:, : mean.shape[1]]
     return mean, variance
 
 
-def principal_components(targets: np.ndarray, count: int) -> np.ndarray:
-    """The first components of Y (0 where missing) with unit variance; small noise for those beyond its rank."""
-    left, singular, _ = np.linalg.svd(np.nan_to_num(targets), full_matrices=False)
+def _with_components(table: Table) -> np.ndarray:
+    """The inputs, with principal components of the outputs for those of which nothing is known."""
+    inputs, is_latent = table.inputs.copy(), np.isnan(table.shared.inputs).all(axis=0)
+    if is_latent.any():
+        inputs[:, is_latent] = principal_components(table.targets, int(is_latent.sum()), table.shared.targets)
+    return inputs
+
+
+def principal_components(targets: np.ndarray, count: int, sample: np.ndarray | None = None) -> np.ndarray:
+    """The first components of Y (0 where missing) with unit variance; small noise for those beyond its rank.
+
+    They are those of a sample, where one is given.
+    """
+    sample = targets if sample is None else sample
+    _, singular, axes = np.linalg.svd(np.nan_to_num(sample), full_matrices=False)
     scores = 0.1 * np.random.default_rng(0).normal(size=(len(targets), count))
     rank = min(count, int(np.sum(singular > 1e-8 * max(singular[0], 1e-300))))
-    scores[:, :rank] = left[:, :rank] * np.sqrt(len(targets))
+    scores[:, :rank] = np.nan_to_num(targets) @ axes[:rank].T / singular[:rank] * np.sqrt(len(sample))
     return scores
 
 

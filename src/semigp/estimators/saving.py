@@ -11,6 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import storage
 
+# Parameters that belong to one run: files leave them out.
+NOT_STORED = ("callback", "mesh", "checkpoint")
+
 
 class Saved:
     """An estimator that can be saved without pickle, and loaded by `semigp.load`."""
@@ -18,7 +21,7 @@ class Saved:
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to a file of arrays and JSON, usually ``name.semigp``.
 
-        A callback, and a random state that is not a number, are left out.
+        A callback, a mesh, a folder for checkpoints, and a random state that is not a number are left out.
         """
         from .. import __version__
 
@@ -29,8 +32,7 @@ class Saved:
     def _stored(self) -> dict[str, Any]:
         """What a file holds of the estimator."""
         state = vars(self).copy()
-        if "callback" in state:
-            state["callback"] = None
+        state |= {name: None for name in NOT_STORED if name in state}
         if not isinstance(self.random_state, Integral):  # type: ignore[attr-defined]
             state["random_state"] = None
         return state
@@ -91,8 +93,8 @@ def stored_classes() -> list[type]:
     return [
         semi_described.SemiDescribedGPRegressor, gplvm.BayesianGPLVM, semi_supervised.SemiSupervisedGPClassifier,
         forecaster.GPForecaster, imputer.GPImputer, forecaster.Scale, gaps.Gaps, series.Timeline, frames.FrameKind,
-        StandardScaler,
-        mixture.Component, mixture.Table, inputs.StandardInputs, inputs.CorrelatedInputs, contest.Contest,
+        StandardScaler, mixture.Component, mixture.Table,
+        inputs.StandardInputs, inputs.CorrelatedInputs, inputs.OwnRows, contest.Contest,
         back_constraints.Features, label_mixture.LabelMixture, label_mixture.Landscape, label_mixture.Places,
         label_mixture.View, labels.LabelColumn, labels.Labels, row_graph.RowGraph, label_gp.LabelGP,
         chained.ChainedGPs, chained.Imputation, chained.Regression, exact.ExactModel, exact.ExactPosterior, exact.Rows,

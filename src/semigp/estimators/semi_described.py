@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,9 +11,9 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import Mesh
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
@@ -20,12 +21,15 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..compilation import computing
 from ..core import InputBelief, checks
 from ..core.optimise import Callback, FitReport
+from ..core.processes import Processes
+from .checkpoint import Checkpoint, fingerprint
 from .contest import Contest, hold_contest
 from .forms import fit_gaussian, fit_mixture, fit_published
 from .frames import FrameKind, as_frame, column_names
 from .inputs import CorrelatedInputs, StandardInputs
 from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
-from .saving import Saved
+from .saving import NOT_STORED, Saved
+from .spreading import SpreadFit, agree, check_alike, count_known, line_up, noticing_losses, scaler, share_sample
 
 
 class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -58,6 +62,12 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     callback : callable, optional
         Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
     random_state : int, RandomState or None
+    mesh : jax.sharding.Mesh, optional
+        Devices to spread the rows over, usually `semigp.row_mesh()`: all there are, those of other processes included.
+        Every process then calls `fit` with rows of its own, and afterwards has a model that predicts on its own.
+    checkpoint : str or path, optional
+        A folder in which the fit keeps its state, and from which it goes on if it was killed, to the same digits. Files
+        are removed when it is done.
 
     Attributes
     ----------
@@ -105,6 +115,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
+        "mesh": [Mesh, None],
+        "checkpoint": [str, os.PathLike, None],
     }
 
     def __init__(
@@ -119,6 +131,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         max_iter: int = 2000,
         callback: Callback | None = None,
         random_state: Any = None,
+        mesh: Mesh | None = None,
+        checkpoint: str | os.PathLike | None = None,
     ) -> None:
         self.n_inducing = n_inducing
         self.input_prior = input_prior
@@ -129,6 +143,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
+        self.mesh = mesh
+        self.checkpoint = checkpoint
 
     def __sklearn_tags__(self):
         """NaN is welcome, in X and in y."""
@@ -153,14 +169,19 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self._validate_params()
         self.output_names_ = column_names(y)
         frame, X, y, error = X, *self._check_training(X, y, X_std)
-        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._x_scaler = StandardScaler().fit(np.where(np.isnan(X).all(axis=0), 0.0, X))
-        self._y_scaler = StandardScaler().fit(y)
-        self.has_error_bars_ = (error > 0).any(axis=0)
-        table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
-        self._training, self._frame_kind = X, FrameKind.of(frame)
-        with computing():
-            self._fit_components(table)
+        processes = Processes(line_up(self.mesh))
+        with noticing_losses(processes, self.checkpoint), computing():
+            self._check_everywhere(processes, X, y)
+            checkpoint = self._open_checkpoint(processes, X, y, error)
+            self._seed = self._choose_seed(processes, checkpoint)
+            self._x_scaler = scaler(processes, np.where(count_known(processes, X) == 0, 0.0, X))
+            self._y_scaler = scaler(processes, y)
+            self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
+            self._table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
+            self._training, self._frame_kind = X, FrameKind.of(frame)
+            self._fit_components(processes, checkpoint)
+            if checkpoint is not None and self.fit_report_.status != "interrupted":
+                checkpoint.clear()
         report = self.fit_report_
         if report.status in ("iteration limit", "failed") or "explained as noise" in report.message:
             warnings.warn(report.message, ConvergenceWarning, stacklevel=2)
@@ -173,26 +194,54 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
         check_consistent_length(X, y)
         self._y_is_flat = y.ndim == 1
-        y = y.reshape(len(y), -1)
-        empty = np.isnan(y).all(axis=0)
+        return X, y.reshape(len(y), -1), _check_error_bars(X_std, X)
+
+    def _check_everywhere(self, processes: Processes, X: np.ndarray, y: np.ndarray) -> None:
+        check_alike(processes, X, y)
+        empty = count_known(processes, y) == 0
         if empty.any():
             raise ValueError(f"y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
-        return X, y, _check_error_bars(X_std, X)
 
-    def _fit_components(self, table: Table) -> None:
+    def _open_checkpoint(self, processes: Processes, *arrays: np.ndarray) -> Checkpoint | None:
+        if self.checkpoint is None:
+            return None
+        parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
+        if not isinstance(self.random_state, Integral):
+            parameters["random_state"] = None
+        from .. import __version__
+
+        versions = __version__, jax.__version__, processes.mesh.devices.shape, jax.default_backend()
+        return Checkpoint(self.checkpoint, fingerprint(list(arrays), sorted(parameters.items()), *versions), processes)
+
+    def _choose_seed(self, processes: Processes, checkpoint: Checkpoint | None) -> int:
+        """Of all random numbers: the same in all processes, and in a fit that goes on."""
+        seed = None if checkpoint is None else checkpoint.get("seed")
+        if seed is None:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            if checkpoint is not None:
+                checkpoint.put("seed", seed)
+        return int(processes.first(np.array(seed)))
+
+    def _fit_components(self, processes: Processes, checkpoint: Checkpoint | None) -> None:
         """A semi-described GP for every draw of the missing inputs, or one with a Gaussian q(x)."""
-        recipe, self._table = self._recipe(), table
+        recipe, table, own = self._recipe(), self._table, None
+        if self.mesh is not None or checkpoint is not None:
+            recipe = replace(recipe, optimise=SpreadFit(processes.mesh, checkpoint), notes=checkpoint or recipe.notes)
+        if self.mesh is not None:
+            sample, own = share_sample(processes, table, self._seed)
+            table = replace(table, sample=sample)
         if self.input_prior == "standard":
             self._inputs: StandardInputs | CorrelatedInputs = StandardInputs()
             self.posterior_, self.contest_ = "gaussian", None
             self._components, reports = fit_published(recipe, table)
         else:
-            self._inputs = CorrelatedInputs(table, self._seed, self.n_draws)
+            self._inputs = CorrelatedInputs(table.shared, self._seed, self.n_draws, own=own)
             self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
+            self.posterior_ = agree(processes, self.posterior_, ("mixture", "gaussian"))
             if self.contest_ is not None and self.contest_.is_interrupted:
                 # Who stops the contest means the fit: one draw, one iteration.
                 recipe = replace(recipe, callback=lambda progress: True)
-                self._inputs = CorrelatedInputs(table, self._seed, 1, self._inputs.linear_shares)
+                self._inputs = CorrelatedInputs(table.shared, self._seed, 1, self._inputs.linear_shares, own)
             fit_form = fit_mixture if self.posterior_ == "mixture" else fit_gaussian
             self._components, reports = fit_form(recipe, table, self._inputs)
         self.fit_report_ = _joint_report(reports)
@@ -202,7 +251,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self.noise_variance_ = noise_variance * self._y_scaler.scale_**2
 
     def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:
-        if not inputs.is_drawn.any():
+        if not inputs.is_any_drawn:
             return "gaussian", None  # nothing to draw
         if self.posterior != "auto":
             return self.posterior, None
