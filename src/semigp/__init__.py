@@ -12,8 +12,10 @@ if TYPE_CHECKING:
         BayesianGPLVM,
         GPForecaster,
         GPImputer,
+        ParquetRows,
         SemiDescribedGPRegressor,
         SemiSupervisedGPClassifier,
+        StreamingGPRegressor,
         load,
     )
 
@@ -21,8 +23,10 @@ __all__ = [
     "BayesianGPLVM",
     "GPForecaster",
     "GPImputer",
+    "ParquetRows",
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
+    "StreamingGPRegressor",
     "load",
 ]
 __version__ = "0.1.0.dev0"
