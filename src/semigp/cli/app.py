@@ -27,7 +27,7 @@ EXPERIMENTS = {
     "semi-supervised": "semigp.experiments.semi_supervised",
     "imputation": "semigp.experiments.imputation",
 }
-BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in ("engine", "forecasting", "embedding")}
+BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in ("engine", "forecasting", "embedding", "streaming")}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -123,7 +123,8 @@ def bench(
     if benchmark not in ("all", *BENCHMARKS):
         raise Problem(f"There is no benchmark {benchmark!r}; there are all, {', '.join(BENCHMARKS)}.", WRONG_USE)
     output.mkdir(parents=True, exist_ok=True)
-    for name in BENCHMARKS if benchmark == "all" else [benchmark]:
+    # Ten million rows take an hour: only for who asks for them.
+    for name in [each for each in BENCHMARKS if each != "streaming"] if benchmark == "all" else [benchmark]:
         importlib.import_module(BENCHMARKS[name]).main(output)
 
 

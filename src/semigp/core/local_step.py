@@ -116,7 +116,7 @@ def _squares(rows: Float[Array, "n d"], counts: Bool[Array, "n d"], others: Floa
 
 
 def _linearised(posterior: Posterior, rows: Incomplete, prior: RowPrior, guess: Float[Array, "n q"]):
-    """x + P⁻¹g, and P⁻¹, which is 0 for known entries."""
+    """X + P⁻¹g, and P⁻¹, which is 0 for known entries."""
     kernel, inducing, weights, unknown = posterior.kernel, posterior.inducing_inputs, posterior.weights, rows.unknown
     functions, pull_back = jax.vjp(lambda x: kernel.cross(x, inducing) @ weights, guess)
     one_hot = jnp.eye(functions.shape[1])[:, None] * jnp.ones_like(functions)  # [p, n, p]

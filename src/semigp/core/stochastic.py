@@ -44,7 +44,7 @@ from .types import Array
 
 # ρ = (t + t₀)^-κ, Robbins and Monro's steps; t₀ are the batches that q(U) has seen before.
 _FORGETTING = 0.6
-_LEARNING_RATE = 0.01
+_LEARNING_RATE = 0.03
 _ADAM_DECAYS, _ADAM_FLOOR = (0.9, 0.99), 1e-8
 # Estimates of the bound are told as means over so many parts of a fit.
 _TRACE_LENGTH = 100
@@ -228,9 +228,7 @@ class Schedule:
 
 
 @jax.jit
-def whitened_from_blocks(
-    parameters: Parameters, blocks: tuple[Block, ...], setting: Setting, scale: Any
-) -> Whitened:
+def whitened_from_blocks(parameters: Parameters, blocks: tuple[Block, ...], setting: Setting, scale: Any) -> Whitened:
     """The best q(v) for rows whose q(x) is known, a `scale`-th of all."""
     cholesky, _ = _cholesky(parameters.kernel.gram(parameters.inducing_inputs), setting.jitter)
     return Whitened.of(cholesky, collect(parameters.kernel, parameters.inducing_inputs, blocks), scale)
@@ -281,19 +279,24 @@ def _finish(
     parameters: Parameters, q: Whitened, setting: Setting, everything: Iterable[Batch]
 ) -> tuple[Posterior, float]:
     """One exact pass: the optimal q(U), and the collapsed bound with q(x) of every row as the stream's q(U) has it."""
-    total: Any = None
-    for batch in everything:
-        sums = _final_sums(parameters, q, batch, setting)
-        total = sums if total is None else (total[0] + sums[0], total[1] + sums[1])
-    statistics, apart = total
-    likelihood = Likelihood.of(parameters.noise_variance, parameters.output_scale, statistics.counts.shape[0])
+    statistics, apart = _sum_all(parameters, q, setting, everything)
     kernel, inducing, jitter = parameters.kernel, parameters.inducing_inputs, jnp.asarray(setting.jitter)
+    likelihood = Likelihood.of(parameters.noise_variance, parameters.output_scale, statistics.counts.shape[0])
     bound = bound_from_statistics(kernel, inducing, statistics, likelihood, jitter) - apart
     bound += log_hyperprior(by_path(_as_dict(parameters)), setting.hyperpriors)
     found = posterior_from_statistics(
         kernel, statistics, inducing, likelihood.noise_variance, likelihood.output_scale, jitter
     )
     return resolved_posterior(*found), float(bound)
+
+
+def _sum_all(parameters, q, setting, batches: Iterable[Batch]) -> tuple[Statistics, Float[Array, ""]]:
+    """Statistics and KL(q(X) ‖ p(X)) of all rows."""
+    total: Any = None
+    for batch in batches:
+        sums = _final_sums(parameters, q, batch, setting)
+        total = sums if total is None else (total[0] + sums[0], total[1] + sums[1])
+    return total
 
 
 class _Fit:
@@ -334,7 +337,9 @@ class _Fit:
     def _moves(self, hold: Sequence[str]) -> Parameters:
         leaves, structure = jax.tree.flatten(self.state.free)
         held = [any(fnmatch.fnmatch(path, each) for each in hold) for path in parameter_paths(self.state.free)]
-        return jax.tree.unflatten(structure, [jnp.full(leaf.shape, float(not is_held)) for leaf, is_held in zip(leaves, held, strict=True)])
+        return jax.tree.unflatten(
+            structure, [jnp.full(leaf.shape, float(not is_held)) for leaf, is_held in zip(leaves, held, strict=True)]
+        )
 
 
 def _first(items: Iterable[Batch], count: int) -> Iterator[Batch]:

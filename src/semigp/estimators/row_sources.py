@@ -67,9 +67,23 @@ class ParquetRows:
         self.input_names = list(inputs)
         self.output_names = [target] if isinstance(target, str) else list(target)
         self._blocks: list[tuple[Path, int]] = []
-        for file in _files(path):
+        for file in self.files(path):
             count = _check_columns(file, [*self.input_names, *self.output_names])
             self._blocks += [(file, start) for start in range(0, count, _PARQUET_BLOCK)]
+
+    @staticmethod
+    def files(path: str | os.PathLike) -> list[Path]:
+        """The files that are meant, in the order of their names."""
+        whole = Path(path)
+        if whole.is_file():
+            return [whole]
+        pattern = whole / "*.parquet" if whole.is_dir() else whole
+        found = sorted(Path(name) for name in glob.glob(str(pattern)))
+        if not found:
+            raise FileNotFoundError(
+                2, "No such file, folder of *.parquet files, or pattern that matches any", str(path)
+            )
+        return found
 
     @property
     def n_blocks(self) -> int:
@@ -92,17 +106,6 @@ def _polars() -> Any:
     except ImportError as error:
         raise ImportError('Parquet files are read by polars: pip install "semigp[cli]".') from error
     return polars
-
-
-def _files(path: str | os.PathLike) -> list[Path]:
-    whole = Path(path)
-    if whole.is_file():
-        return [whole]
-    pattern = whole / "*.parquet" if whole.is_dir() else whole
-    found = sorted(Path(name) for name in glob.glob(str(pattern)))
-    if not found:
-        raise FileNotFoundError(f"{path}: there is no such file, folder of *.parquet files, or pattern that matches any.")
-    return found
 
 
 def _check_columns(file: Path, names: list[str]) -> int:

@@ -264,9 +264,7 @@ def _complete(gaussian: GaussianPrior, rows: np.ndarray) -> tuple[np.ndarray, np
     return in_float64(conditional_moments)(gaussian, np.where(holes, 0.0, rows), holes)
 
 
-def _first_q(
-    sample: Component, batches: Batches, parameters: Parameters, setting: Setting, scale: float
-) -> Whitened:
+def _first_q(sample: Component, batches: Batches, parameters: Parameters, setting: Setting, scale: float) -> Whitened:
     """q(U) of the sample, as if all rows were like it, in as many groups of outputs as the batches have."""
     blocks = sample.data.blocks(sample.model)
     regrouped = tuple(replace(block, targets=batches.regroup(block.targets)) for block in blocks)
