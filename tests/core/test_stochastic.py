@@ -9,14 +9,14 @@ import pytest
 
 from semigp.core import RBF, GaussianPrior
 from semigp.core.local_step import Incomplete, KnownRows, infer_inputs
-from semigp.core.model import LogNormal, Model, describe, objective, posterior, start
+from semigp.core.model import LogNormal, describe, objective, posterior, start
 from semigp.core.optimise import Stage, fit
 from semigp.core.precision import in_float64
 from semigp.core.statistics import Block
-from semigp.core.stochastic import Batch, Parameters, Setting, Whitened, batch_objective, whitened_from_blocks
+from semigp.core.stochastic import Batch, Parameters, Setting, Whitened, batch_objective, infer, whitened_from_blocks
 from semigp.core.targets import Targets
 
-_objective = jax.jit(batch_objective)
+_objective, _infer = jax.jit(batch_objective), jax.jit(infer)
 HYPERPRIORS = {"noise_variance": LogNormal(0.05, 2.0), "kernel.lengthscale": LogNormal(1.0, 1.0)}
 
 
@@ -56,41 +56,23 @@ def _problem(rows):
 
 @pytest.mark.usefixtures("x64")
 def test_all_rows_and_a_whole_step_give_the_collapsed_bound(rows):
-    """Equal at the q(x) that was inferred; 1e-8 of its size is what summing in another order may cost."""
+    """At the same q(X); 1e-8 of its size is what summing in another order may cost."""
     x, y, prior = rows
     parameters, q, setting = _problem(rows)
     batch = _batch(x, y, len(x))
-    _, best = _objective(parameters, q, batch, setting)
-    # With q(U) at its optimum for these q(x), they are inferred anew: hold them, by asking for the old q(U)'s.
-    value = jax.jit(_uncollapsed)(parameters, q, best, batch, setting)
+    inferred = _infer(parameters, q, batch.incomplete, setting)
+    _, best = _objective(parameters, q, batch, inferred, setting)
+    value, _ = _objective(parameters, q.towards(best, 1.0), batch, inferred, setting)
     data = describe(x, y, prior=prior, hyperpriors=HYPERPRIORS)
-    model = _with_inferred(start(data, *_arguments(parameters)), data, parameters, q, setting)
+    model, is_real = start(data, *_arguments(parameters)), data.rows >= 0
+    mean, variance = np.zeros(data.values.shape), np.ones(data.values.shape)
+    mean[is_real], variance[is_real] = inferred.mean, inferred.variance
+    model = replace(model, mean=mean, variance=np.where(data.unknown, variance, 1.0))
     np.testing.assert_allclose(value, in_float64(jax.jit(objective))(model, data), rtol=1e-8)
 
 
 def _arguments(parameters):
     return parameters.kernel, parameters.inducing_inputs, parameters.noise_variance, parameters.output_scale
-
-
-def _uncollapsed(parameters, q, best, batch, setting):
-    """The batch objective with q(U) = `best`, and q(X) as `q` has it."""
-    from semigp.core import stochastic
-
-    given = stochastic.posterior_of(parameters, q, setting)
-    statistics, apart = stochastic._batch_sums(given, batch, setting)
-    after = stochastic.posterior_of(parameters, best, setting)
-    value = stochastic.expected_log_likelihood(after, statistics) - apart - stochastic._kl_inducing(after)
-    return value + stochastic.log_hyperprior(stochastic.by_path(stochastic._as_dict(parameters)), setting.hyperpriors)
-
-
-def _with_inferred(model: Model, data, parameters, q, setting) -> Model:
-    from semigp.core.stochastic import posterior_of
-
-    incomplete = Incomplete(data.values, data.unknown, data.targets)
-    given = jax.jit(posterior_of)(parameters, q, setting)
-    prior = jax.tree.map(jnp.asarray, data.prior)
-    mean, variance = jax.jit(infer_inputs)(given, incomplete, prior, setting.known)
-    return replace(model, mean=np.asarray(mean), variance=np.where(data.unknown, variance, 1.0))
 
 
 @pytest.mark.usefixtures("x64")
@@ -101,16 +83,20 @@ def test_batches_are_unbiased(rows):
     free = parameters.map_positive(jnp.log)
 
     @jax.jit
-    def evaluate(batch):
+    def evaluate(batch, inferred):
         def value(free):
-            return batch_objective(free.map_positive(jnp.exp), q, batch, setting)
+            return batch_objective(free.map_positive(jnp.exp), q, batch, inferred, setting)
 
-        return jax.value_and_grad(value, has_aux=True)(free)
+        (value, best), gradient = jax.value_and_grad(value, has_aux=True)(free)
+        return value, best.moment, best.projected, gradient
 
-    whole = evaluate(_batch(x, y, len(x)))
-    parts = [evaluate(_batch(x[part], y[part], len(x))) for part in np.split(np.arange(80), 4)]
+    def of_rows(some):
+        batch = _batch(x[some], y[some], len(x))
+        return evaluate(batch, _infer(parameters, q, batch.incomplete, setting))
+
+    parts = [of_rows(part) for part in np.split(np.arange(80), 4)]
     mean = jax.tree.map(lambda *leaves: np.mean(np.array(leaves), axis=0), *parts)
-    for found, expected in zip(jax.tree.leaves(mean), jax.tree.leaves(whole), strict=True):
+    for found, expected in zip(jax.tree.leaves(mean), jax.tree.leaves(of_rows(np.arange(80))), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
@@ -129,7 +115,10 @@ def test_rows_that_fill_up_change_nothing(rows):
     observed = Block(pad(batch.observed.mean), None, more(batch.observed.targets))
     rest = batch.incomplete
     padded = Batch(observed, Incomplete(pad(rest.values), pad(rest.unknown), more(rest.targets)), batch.scale)
-    found, expected = (_objective(parameters, q, each, setting) for each in (padded, batch))
+    found, expected = (
+        _objective(parameters, q, each, _infer(parameters, q, each.incomplete, setting), setting)
+        for each in (padded, batch)
+    )
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10), found, expected)
 
 

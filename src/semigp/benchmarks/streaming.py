@@ -80,9 +80,9 @@ def main(folder: Path) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     lines = [
         "# Rows that do not fit in memory\n",
-        f"{INPUTS} inputs, {INCOMPLETE:.0%} of the rows incomplete, 100 inducing points, read from a memory-mapped file. "
+        f"{INPUTS} inputs, {INCOMPLETE:.0%} of the rows incomplete, 100 inducing points, from a memory-mapped file. "
         f"Scores are of {HELD_OUT} held-out rows, a fifth of them incomplete; the noise alone has RMSE {NOISE_STD}.\n",
-        "| rows | steps | fit, s | rows/s, all passes | peak memory, MiB | of it before the fit | RMSE | NLPD | in 95 % | status |",
+        "| rows | steps | fit, s | rows/s | peak memory, MiB | before the fit | RMSE | NLPD | in 95 % | status |",
         "|---|---|---|---|---|---|---|---|---|---|",
         f"| {found['rows']} | {found['steps']} | {found['seconds']:.0f} | {found['rows'] / found['seconds']:.0f} "
         f"| {found['peak_mib']:.0f} | {found['before_mib']:.0f} | {found['MSE'] ** 0.5:.4f} | {found['NLPD']:.4f} "

@@ -5,9 +5,9 @@ variance σ_d². Around a guess x, with slopes J_d = ∂f_d/∂x, they are about
 
     P = Λ + Σ_d J_d J_dᵀ/σ_d²,    g = Σ_d J_d (y_d - f_d(x))/σ_d² - Λ (x - m).
 
-Guesses are the prior's mean and the missing inputs of known rows that are alike. Where the row's own part of the bound is
-highest, a few steps of BFGS begin, with P⁻¹ as their first metric. Nothing is kept from one visit to the next, so that
-memory does not grow with the rows.
+Guesses are the prior's mean and the missing inputs of known rows that are alike. Where the row's own part of the bound
+is highest, a few steps of BFGS begin, with P⁻¹ as their first metric. Nothing is kept from one visit to the next, so
+that memory does not grow with the rows.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ With L Lᵀ = K_uu and v = L⁻¹u, p(v) = N(0, I), the best q(v_d) has the natu
 
     β_d a_d/s_d   and   I + β_d C,      C = L⁻¹ Ψ2 L⁻ᵀ,      a = L⁻¹ Ψ1ᵀ Y,
 
-which are linear in sums over rows. A natural-gradient step of length ρ is C ← (1-ρ) C + ρ Ĉ, with Ĉ of a batch scaled up
-to all rows, and the same for a (Hensman et al. 2013). C and a are what is kept: they stay meaningful while kernel,
+which are linear in sums over rows. A natural-gradient step of length ρ is C ← (1-ρ) C + ρ Ĉ, with Ĉ of a batch scaled
+up to all rows, and the same for a (Hensman et al. 2013). C and a are what is kept: they stay meaningful while kernel,
 inducing inputs and noise move. Given q(v), the objective of a batch of B rows out of n is
 
     n/B [E log p(Y_B | X_B, U) - KL(q(X_B) ‖ p(X_B))] - KL(q(v) ‖ N(0, I)) + log p(θ),
@@ -37,7 +37,7 @@ from .model import LogNormal, Model, by_path, log_hyperprior
 from .optimise import MESSAGES, Callback, FitReport, Progress, Status, parameter_paths, with_ratio
 from .posterior import Posterior, expected_log_likelihood, posterior_from_statistics, resolved_posterior
 from .precision import as_float64, as_numpy, in_float64
-from .priors import GaussianPrior, kl_to_rows
+from .priors import GaussianPrior, RowPrior, kl_to_rows
 from .pytrees import pytree
 from .statistics import Block, Statistics, collect
 from .types import Array
@@ -133,27 +133,41 @@ def _cholesky(gram: Float[Array, "m m"], jitter: Any) -> tuple[Float[Array, "m m
     return jnp.linalg.cholesky(gram + nugget * jnp.eye(len(gram))), needed
 
 
+@pytree
+class Inferred:
+    """q(x) of a batch's incomplete rows, and the prior it is held against."""
+
+    mean: Float[Array, "n q"]
+    variance: Float[Array, "n q"]
+    prior: RowPrior
+
+
+def infer(parameters: Parameters, q: Whitened, rows: Incomplete | None, setting: Setting) -> Inferred | None:
+    """q(x) by q(U), or None where no row lacks anything."""
+    if rows is None:
+        return None
+    prior = setting.prior.for_rows(rows.values, rows.unknown)
+    return Inferred(*infer_inputs(posterior_of(parameters, q, setting), rows, prior, setting.known), prior)
+
+
 def batch_objective(
-    parameters: Parameters, q: Whitened, batch: Batch, setting: Setting
+    parameters: Parameters, q: Whitened, batch: Batch, inferred: Inferred | None, setting: Setting
 ) -> tuple[Float[Array, ""], Whitened]:
     """The estimate of the bound, and the q(v) that would be best if all rows were like the batch."""
     posterior = posterior_of(parameters, q, setting)
-    statistics, apart = _batch_sums(posterior, batch, setting)
+    statistics, apart = batch_sums(parameters, batch, inferred)
     value = batch.scale * (expected_log_likelihood(posterior, statistics) - apart) - _kl_inducing(posterior)
     value += log_hyperprior(by_path(_as_dict(parameters)), setting.hyperpriors)
     return value, Whitened.of(posterior.factors.cholesky, statistics, batch.scale)
 
 
-def _batch_sums(posterior: Posterior, batch: Batch, setting: Setting) -> tuple[Statistics, Float[Array, ""]]:
+def batch_sums(parameters: Parameters, batch: Batch, inferred: Inferred | None) -> tuple[Statistics, Float[Array, ""]]:
     """The statistics of the batch's own rows, and their KL(q(X) ‖ p(X))."""
     blocks, apart = ([] if batch.observed is None else [batch.observed]), jnp.zeros(())
-    rows = batch.incomplete
-    if rows is not None:
-        prior = setting.prior.for_rows(rows.values, rows.unknown)
-        mean, variance = jax.lax.stop_gradient(infer_inputs(posterior, rows, prior, setting.known))
-        apart = kl_to_rows(mean, variance, prior, rows.unknown)
-        blocks.append(Block(mean, variance, rows.targets))
-    return collect(posterior.kernel, posterior.inducing_inputs, tuple(blocks)), apart
+    if batch.incomplete is not None and inferred is not None:
+        apart = kl_to_rows(inferred.mean, inferred.variance, inferred.prior, batch.incomplete.unknown)
+        blocks.append(Block(inferred.mean, inferred.variance, batch.incomplete.targets))
+    return collect(parameters.kernel, parameters.inducing_inputs, tuple(blocks)), apart
 
 
 def _kl_inducing(posterior: Posterior) -> Float[Array, ""]:
@@ -181,12 +195,18 @@ class _State:
     count: Int[Array, ""]
 
 
+# A program of its own: steps and the last pass share it.
+_infer = jax.jit(infer)
+
+
 @jax.jit
-def _step(state: _State, batch: Batch, setting: Setting, moves: Parameters, rate: Any, step: Any):
+def _step(
+    state: _State, batch: Batch, inferred: Inferred | None, setting: Setting, moves: Parameters, rate: Any, step: Any
+):
     """One batch: a step of Adam and one of the natural gradient. Where the estimate is not finite, none."""
 
     def loss(free):
-        value, best = batch_objective(free.map_positive(jnp.exp), state.q, batch, setting)
+        value, best = batch_objective(free.map_positive(jnp.exp), state.q, batch, inferred, setting)
         return -value, best
 
     (negative, best), gradient = jax.value_and_grad(loss, has_aux=True)(state.free)
@@ -203,9 +223,8 @@ def _step(state: _State, batch: Batch, setting: Setting, moves: Parameters, rate
     return jax.tree.map(lambda a, b: jnp.where(is_finite, a, b), new, state), -negative
 
 
-@jax.jit
-def _final_sums(parameters: Parameters, q: Whitened, batch: Batch, setting: Setting):
-    return _batch_sums(posterior_of(parameters, q, setting), batch, setting)
+_batch_sums = jax.jit(batch_sums)
+_natural_units = jax.jit(lambda free: free.map_positive(jnp.exp))
 
 
 # ---- a fit
@@ -294,7 +313,7 @@ def _sum_all(parameters, q, setting, batches: Iterable[Batch]) -> tuple[Statisti
     """Statistics and KL(q(X) ‖ p(X)) of all rows."""
     total: Any = None
     for batch in batches:
-        sums = _final_sums(parameters, q, batch, setting)
+        sums = _batch_sums(parameters, batch, _infer(parameters, q, batch.incomplete, setting))
         total = sums if total is None else (total[0] + sums[0], total[1] + sums[1])
     return total
 
@@ -317,7 +336,9 @@ class _Fit:
         try:
             for batch in _first(batches, self.schedule.n_steps):
                 rate, step = self.schedule.rate(self.done), self.schedule.natural_step(self.done)
-                self.state, estimate = _step(self.state, batch, self.setting, moves, rate, step)
+                parameters = _natural_units(self.state.free)
+                inferred = _infer(parameters, self.state.q, batch.incomplete, self.setting)
+                self.state, estimate = _step(self.state, batch, inferred, self.setting, moves, rate, step)
                 self.done += 1
                 estimates.append(estimate)  # not looked at yet: the next batch is read while this one is computed
                 if len(estimates) == every:
@@ -351,6 +372,8 @@ def _first(items: Iterable[Batch], count: int) -> Iterator[Batch]:
 
 def _status(trace: Sequence[float]) -> Status:
     """Converged, if the last tenth of the estimates is no higher than the tenth before, but for their own spread."""
+    if not trace:
+        return "interrupted"
     tenth = len(trace) // 10
     if tenth < 2:
         return "iteration limit"

@@ -70,8 +70,9 @@ def survey(source: RowSource, sample_rows: int, random: np.random.Generator) -> 
         X, y = _with_outputs(X, y)
         if not len(X):
             continue
-        x_scaler.partial_fit(X)
-        y_scaler.partial_fit(y)
+        with np.errstate(invalid="ignore"):  # of a column without values so far
+            x_scaler.partial_fit(X)
+            y_scaler.partial_fit(y)
         n_rows, n_incomplete = n_rows + len(X), n_incomplete + int(np.isnan(X).any(axis=1).sum())
         together = together and not np.isnan(y).any()
         sample.add(X, y)

@@ -97,7 +97,9 @@ class ParquetRows:
         names = [*self.input_names, *self.output_names]
         columns = polars.scan_parquet(file).select(polars.col(names).cast(polars.Float64))
         table = columns.slice(start, _PARQUET_BLOCK).collect().to_numpy()
-        return table[:, : len(self.input_names)], table[:, len(self.input_names) :]
+        # Rows first in memory, as arrays have them: sums are then the same to the last bit.
+        X, y = (np.ascontiguousarray(part) for part in np.split(table, [len(self.input_names)], axis=1))
+        return X, y
 
 
 def _polars() -> Any:

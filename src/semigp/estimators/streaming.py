@@ -172,7 +172,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             del self.feature_names_in_
 
     def _check_training(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Arrays as they are, without a copy where they are of floating point; infinities are met on the first pass."""
+        """Arrays as they are, not copied where they are of floating point; infinities are met on the first pass."""
         kinds = [np.float64, np.float32]
         X = validate_data(self, X, dtype=kinds, ensure_all_finite=False, ensure_min_samples=2)
         y = check_array(y, dtype=kinds, ensure_all_finite=False, ensure_2d=False, input_name="y")
@@ -200,12 +200,12 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             idle_parameters(is_linear),
             labelled(self.callback, part=2, parts=2),
         )
-        self.bound_, self.n_iter_ = self.fit_report_.bound, max(1, len(self.fit_report_.trace))
+        self.bound_, self.n_iter_ = self.fit_report_.bound, max(1, self.fit_report_.stages[0][2])
         self.relevance_ = relevance([self._posterior.kernel])
         self.noise_variance_ = self._posterior.likelihood.noise_variance * self._y_scaler.scale_**2
 
     def _fit_sample(self, known: Survey, seed: int) -> tuple[Component, FitReport]:
-        """A model of the sample, all its rows at once, q(x) starting where a joint Gaussian of inputs and outputs is."""
+        """A model of the sample, all its rows at once, q(x) starting from a joint Gaussian of inputs and outputs."""
         recipe = Recipe(
             n_inducing=self.n_inducing,
             per_output=True,
