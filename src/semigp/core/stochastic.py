@@ -163,7 +163,8 @@ def batch_objective(
 
 def batch_sums(parameters: Parameters, batch: Batch, inferred: Inferred | None) -> tuple[Statistics, Float[Array, ""]]:
     """The statistics of the batch's own rows, and their KL(q(X) ‖ p(X))."""
-    blocks, apart = ([] if batch.observed is None else [batch.observed]), jnp.zeros(())
+    blocks: list[Block] = [] if batch.observed is None else [batch.observed]
+    apart: Any = 0.0
     if batch.incomplete is not None and inferred is not None:
         apart = kl_to_rows(inferred.mean, inferred.variance, inferred.prior, batch.incomplete.unknown)
         blocks.append(Block(inferred.mean, inferred.variance, batch.incomplete.targets))
