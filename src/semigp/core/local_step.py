@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from .linalg import diagonal, inverses
 from .posterior import Posterior
@@ -26,8 +26,8 @@ from .rows import improve, row_likelihood, row_terms
 from .targets import Targets
 from .types import Array
 
-# Known rows that a row is likened to, and steps from the best of them.
-_GUESSES, _STEPS = 8, 8
+# Known rows that a row is likened to, how many of them are looked at closely, and steps from the best.
+_GUESSES, _TRIED, _STEPS = 8, 3, 8
 # P forgets the curvature of f, and is too small where its slope happens to be: narrower beliefs are tried as well.
 _WIDTHS = (1.0, 0.2, 0.04)
 # An output tells as much about a missing input as so many known inputs.
@@ -60,16 +60,15 @@ def infer_inputs(
     posterior: Posterior, rows: Incomplete, prior: RowPrior, known: KnownRows
 ) -> tuple[Float[Array, "n q"], Float[Array, "n q"]]:
     """Mean and variance of q(x); observed entries are as they are, with variance 0."""
-    loss = _row_losses(posterior, rows, prior)
-
-    def from_guess(guess):
-        mean, metric = _linearised(posterior, rows, prior, guess)
-        variance = jnp.where(rows.unknown, diagonal(metric), 1.0)
-        starts = jnp.stack([jnp.concatenate([mean, jnp.log(width * variance)], axis=1) for width in _WIDTHS])
-        return _lowest(jax.lax.map(loss, starts), (starts, jnp.broadcast_to(metric, (len(_WIDTHS), *metric.shape))))
-
-    losses, found = jax.lax.map(from_guess, _guesses(rows, prior, known))
-    _, (start, metric) = _lowest(losses, found)
+    loss, guesses = _row_losses(posterior, rows, prior), _guesses(rows, prior, known)
+    means, metrics, scores = jax.lax.map(lambda guess: _linearised(posterior, rows, prior, guess), guesses)
+    chosen, every = _lowest(-scores.T, min(_TRIED, len(guesses))), jnp.arange(len(rows.values))
+    means, metrics = means[chosen, every], metrics[chosen, every]  # [tried, n, …]
+    variances = jnp.where(rows.unknown, diagonal(metrics.reshape(-1, *metrics.shape[2:])).reshape(means.shape), 1.0)
+    starts = jnp.concatenate([jnp.concatenate([means, jnp.log(width * variances)], axis=2) for width in _WIDTHS])
+    losses = jax.lax.map(loss, starts)  # [widths · tried, n]
+    best = jnp.argmin(jnp.where(jnp.isnan(losses), jnp.inf, losses), axis=0)
+    start, metric = starts[best, every], metrics[best % len(chosen), every]
     free = improve(_with_gradients(loss), start, lambda gradients: _first_metric(metric, gradients), _STEPS)
     mean, log_variance = jnp.split(free, 2, axis=1)
     return jnp.where(rows.unknown, mean, rows.values), jnp.where(rows.unknown, jnp.exp(log_variance), 0.0)
@@ -100,13 +99,7 @@ def _guesses(rows: Incomplete, prior: RowPrior, known: KnownRows) -> Float[Array
         return first
     far = _squares(rows.values, ~rows.unknown, known.inputs)
     far += _OUTPUT_WEIGHT * _squares(rows.targets.values, rows.seen, known.outputs)
-    places = jnp.arange(far.shape[1])
-
-    def next_nearest(far, _):  # sorting all of them costs more than all else here
-        nearest = jnp.argmin(far, axis=1)
-        return jnp.where(nearest[:, None] == places, jnp.inf, far), nearest
-
-    _, nearest = jax.lax.scan(next_nearest, far, None, length=min(_GUESSES, far.shape[1]))
+    nearest = _lowest(far, min(_GUESSES, far.shape[1]))
     return jnp.concatenate([first, jnp.where(rows.unknown, known.inputs[nearest], rows.values)])
 
 
@@ -128,13 +121,22 @@ def _linearised(posterior: Posterior, rows: Incomplete, prior: RowPrior, guess: 
     precision = prior.precision + jnp.einsum("dni,dn,dnj->nij", slopes, share, slopes)
     both = unknown[:, :, None] & unknown[:, None, :]
     metric = jnp.where(both, inverses(jnp.where(both, precision, jnp.eye(guess.shape[1]))), 0.0)
-    return guess + jnp.einsum("nij,nj->ni", metric, pull), metric
+    mean = guess + jnp.einsum("nij,nj->ni", metric, pull)
+    offset = jnp.where(unknown, mean - prior.mean, 0.0)
+    square = jnp.sum(share.T * (rows.targets.values - kernel.cross(mean, inducing) @ weights) ** 2, axis=1)
+    square += jnp.einsum("ni,nij,nj->n", offset, prior.precision, offset)
+    return mean, metric, 0.5 * jnp.sum(jnp.log(jnp.where(unknown, diagonal(metric), 1.0)), axis=1) - 0.5 * square
 
 
-def _lowest(losses: Float[Array, "k n"], found):
-    """Of k attempts, each row's best."""
-    best = jnp.argmin(jnp.where(jnp.isnan(losses), jnp.inf, losses), axis=0)
-    return jax.tree.map(lambda leaf: leaf[best, jnp.arange(best.size)], (losses, found))
+def _lowest(values: Float[Array, "n k"], count: int) -> Int[Array, "count n"]:
+    """Where each row's lowest values are; sorting all of them would cost more than all else here."""
+    places = jnp.arange(values.shape[1])
+
+    def take(values, _):
+        lowest = jnp.argmin(values, axis=1)
+        return jnp.where(lowest[:, None] == places, jnp.inf, values), lowest
+
+    return jax.lax.scan(take, jnp.where(jnp.isnan(values), jnp.inf, values), None, length=count)[1]
 
 
 def _first_metric(metric: Float[Array, "n q q"], gradients: Float[Array, "n d"]) -> Float[Array, "n d d"]:
