@@ -90,9 +90,12 @@ def test_batches_are_unbiased(rows):
         (value, best), gradient = jax.value_and_grad(value, has_aux=True)(free)
         return value, best.moment, best.projected, gradient
 
+    all_inferred = _infer(parameters, q, _batch(x, y, len(x)).incomplete, setting)
+
     def of_rows(some):
-        batch = _batch(x[some], y[some], len(x))
-        return evaluate(batch, _infer(parameters, q, batch.incomplete, setting))
+        # Every second row has holes. Steps that end at 1e-8 of an optimum may take another turn in other company.
+        inferred = jax.tree.map(lambda leaf: leaf[some[::2] // 2], all_inferred)
+        return evaluate(_batch(x[some], y[some], len(x)), inferred)
 
     parts = [of_rows(part) for part in np.split(np.arange(80), 4)]
     mean = jax.tree.map(lambda *leaves: np.mean(np.array(leaves), axis=0), *parts)
