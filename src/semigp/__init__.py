@@ -12,8 +12,10 @@ if TYPE_CHECKING:
         BayesianGPLVM,
         GPForecaster,
         GPImputer,
+        ParquetRows,
         SemiDescribedGPRegressor,
         SemiSupervisedGPClassifier,
+        StreamingGPRegressor,
         load,
         row_mesh,
     )
@@ -22,8 +24,10 @@ __all__ = [
     "BayesianGPLVM",
     "GPForecaster",
     "GPImputer",
+    "ParquetRows",
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
+    "StreamingGPRegressor",
     "load",
     "row_mesh",
 ]

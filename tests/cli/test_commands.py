@@ -242,3 +242,39 @@ def test_several_series_have_a_panel_each(shell):
     pl.DataFrame({"y": np.sin(steps / 3), "z": np.cos(steps / 4)}).write_csv("two.csv")
     shell("forecast two.csv --window 2 --steps 2 --paths 5 --plot fan.svg -o f.csv")
     assert "fan.svg" in {path.name for path in shell.folder.iterdir()}
+
+
+def test_regress_stream(shell):
+    """From a folder of Parquet files: the predictions are those of the estimator, also from a saved model."""
+    random = np.random.default_rng(0)
+    table = pl.DataFrame(random.normal(size=(400, 3)), schema=["a", "b", "word"]).with_columns(
+        y=pl.col("a") - pl.col("b")
+    )
+    table = table.with_columns(word=pl.lit("x"), b=pl.when(pl.int_range(pl.len()) % 5 > 0).then("b"))
+    (shell.folder / "big").mkdir()
+    table[:250].write_parquet("big/1.parquet")
+    table[250:].write_parquet("big/2.parquet")
+    table[:50].write_csv("new.csv")
+    line = "regress big --target y --stream --inducing 10 --predict new.csv -o predicted.csv --save model.semigp"
+    told = shell.json(line)
+    assert told["rows_learned_from"] == 400
+    assert told["inputs"] == ["a", "b"]
+    predicted = pl.read_csv("predicted.csv")["y_predicted"]
+    mean = semigp.load("model.semigp").predict(table[:50].select("a", "b"))
+    np.testing.assert_allclose(predicted, mean, rtol=1e-5)
+    again = shell("regress --model model.semigp --predict new.csv --quiet").stdout
+    np.testing.assert_allclose(pl.read_csv(again.encode())["y_predicted"], predicted, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("regress train.csv --target y --stream", 2, "--stream reads Parquet"),
+        ("regress none.parquet --target y --stream", 3, "none.parquet"),
+        ("regress t.parquet --target z --stream", 2, "no such column"),
+        ("regress t.parquet --target y --stream --plot a.png", 2, "goes without"),
+    ],
+)
+def test_what_a_stream_cannot_do(shell, line, code, words):
+    pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}).write_parquet("t.parquet")
+    assert words in shell(line, code).stderr

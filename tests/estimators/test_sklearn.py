@@ -3,13 +3,14 @@
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from semigp import SemiDescribedGPRegressor
+from semigp import SemiDescribedGPRegressor, StreamingGPRegressor
 
 SMALL = SemiDescribedGPRegressor(n_inducing=20, max_iter=20, n_draws=2)
+STREAM = StreamingGPRegressor(n_inducing=10, n_passes=3)
 
 
 @pytest.mark.filterwarnings("ignore")  # twenty iterations are not enough, and say so
-@parametrize_with_checks([SMALL])
+@parametrize_with_checks([SMALL, STREAM])
 def test_check(estimator, check):
     check(estimator)
 

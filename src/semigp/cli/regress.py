@@ -17,6 +17,7 @@ from .columns import Inputs, check_present, choose_inputs, parse_errors, read_in
 from .distributed import Alone, together
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
+from .stream import fit_stream
 from .tables import numbers, read_table, rounded
 
 
@@ -31,6 +32,9 @@ def regress(
     ] = [],  # noqa: B006
     ignore: options.Ignore = [],  # noqa: B006
     inducing: Annotated[int, typer.Option("--inducing", help="Inducing points.", min=1)] = 100,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Read Parquet part by part: for more rows than fit in memory.")
+    ] = False,
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
@@ -51,16 +55,24 @@ def regress(
         raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
     if model is not None and predict is None:
         raise Problem("--model needs --predict with the rows to predict.", WRONG_USE)
+    if stream and (model is not None or error or plot is not None or distributed or checkpoint is not None):
+        raise Problem("--stream goes without --model, --error, --plot, --distributed and --checkpoint.", WRONG_USE)
     if train is None:
         session = Session(quiet, as_json, (output, save, plot))
-        regressor, y = session.load(model, semigp.SemiDescribedGPRegressor), None  # type: ignore[arg-type]
-        _use(session, regressor, y, predict, error, ignore, output, save, plot)
+        regressor = session.load(model, semigp.SemiDescribedGPRegressor, semigp.StreamingGPRegressor)  # type: ignore[arg-type]
+        _use(session, regressor, None, predict, error, ignore, output, save, plot)
         return
     with together(distributed, checkpoint) as team:
         is_first = team.rank == 0
         session = Session(quiet or not is_first, as_json and is_first, (output, save, plot))
         if predict is None and save is None and plot is None:
             session.note("Nothing is asked of the model but how it fits; see --predict, --save and --plot.")
+        if stream:
+            regressor = fit_stream(session, train, target, ignore, inducing, seed)
+            describe_fit(session, regressor)
+            _describe_inputs(session, regressor)
+            _use(session, regressor, None, predict, error, ignore, output, save, plot)
+            return
         inputs, y = _read(session, team, train, target, error, ignore)
         if predict is not None and is_first:
             # What is wrong with these rows is better known before the fit.
@@ -74,7 +86,7 @@ def regress(
 
 def _use(
     session: Session,
-    regressor: semigp.SemiDescribedGPRegressor,
+    regressor: Any,
     y: np.ndarray | None,
     predict: Path | None,
     error: list[str],
@@ -164,17 +176,10 @@ def _read_new(path: Path, names: list[str], error: list[str], others: list[str])
     return table, read_inputs(table, names, parse_errors(error, table, path), path, others)
 
 
-def _predict(
-    session: Session, regressor: semigp.SemiDescribedGPRegressor, path: Path, error: list[str], ignore: list[str]
-) -> pl.DataFrame:
+def _predict(session: Session, regressor: Any, path: Path, error: list[str], ignore: list[str]) -> pl.DataFrame:
     others = [*regressor.output_names_, *ignore]
     table, inputs = _read_new(path, list(regressor.feature_names_in_), error, others)
-    lacking = [
-        name for name, had, has in zip(inputs.names, *_have_bars(regressor, inputs), strict=True) if had and not has
-    ]
-    if lacking:
-        session.note(f"{path}: no error bars for {', '.join(lacking)}, as in training; its values count as exact.")
-    mean, std = regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
+    mean, std = _predict_rows(session, regressor, inputs, path)
     mean, std = mean.reshape(len(table), -1), std.reshape(len(table), -1)
     targets = regressor.output_names_
     for k, name in enumerate(targets):
@@ -184,6 +189,19 @@ def _predict(
     if set(targets) <= set(table.columns):
         _score(session, numbers(table, targets, path), mean, std)
     return table
+
+
+def _predict_rows(session: Session, regressor: Any, inputs: Inputs, path: Path) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(regressor, semigp.StreamingGPRegressor):
+        if inputs.std is not None:
+            session.note(f"{path}: a model of a stream knows no error bars; all values count as exact.")
+        return regressor.predict(inputs.frame, return_std=True)
+    lacking = [
+        name for name, had, has in zip(inputs.names, *_have_bars(regressor, inputs), strict=True) if had and not has
+    ]
+    if lacking:
+        session.note(f"{path}: no error bars for {', '.join(lacking)}, as in training; its values count as exact.")
+    return regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
 
 
 def _score(session: Session, truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> None:

@@ -66,12 +66,13 @@ class Session:
         if bar.is_interrupted:
             self.note("Interrupted: this is the best model so far.")
 
-    def load(self, path: Path, kind: type) -> Any:
-        """A saved model of the kind that a command needs."""
+    def load(self, path: Path, *kinds: type) -> Any:
+        """A saved model of the kind, or one of the kinds, that a command needs."""
         model = semigp.load(path)
-        if not isinstance(model, kind):
-            raise Problem(f"{path} holds a {type(model).__name__}; this command needs a {kind.__name__}.", WRONG_USE)
-        needed = ("feature_names_in_", "output_names_")[: _NAMED.get(kind.__name__, 2)]
+        if not isinstance(model, kinds):
+            wanted = " or a ".join(kind.__name__ for kind in kinds)
+            raise Problem(f"{path} holds a {type(model).__name__}; this command needs a {wanted}.", WRONG_USE)
+        needed = ("feature_names_in_", "output_names_")[: _NAMED.get(type(model).__name__, 2)]
         if any(getattr(model, name, None) is None for name in needed):
             raise Problem(
                 f"{path} was fitted to arrays, whose columns have no names; a file goes by names. Fit frames."

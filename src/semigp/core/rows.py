@@ -31,11 +31,12 @@ _MAX_STEPS = 200
 _GRADIENT, _GAIN = 1e-6, 1e-10
 _SUFFICIENT = 1e-4  # Armijo: the share of the promised gain that a step must bring
 _MAX_HALVINGS = 20
+_SHORTER = 0.3  # of a step that did not bring it, where the number of steps is given
 _MOST_ROWS = 256
 
 
 @pytree
-class _Terms:
+class RowTerms:
     """What each row's outputs say: the coefficients of ψ1, ψ0 and Ψ2."""
 
     linear: Float[Array, "n m"]  # b
@@ -68,7 +69,7 @@ def infer_rows(
 
 @functools.partial(jax.jit, static_argnames="shared")
 def _climb(posterior, values, seen, mean, variance, shared: bool):
-    score = _score(posterior, _terms(posterior, values, seen, shared))
+    score = _score(posterior, row_terms(posterior, values, seen, shared))
     q = mean.shape[1]
 
     def loss(free):
@@ -80,7 +81,8 @@ def _climb(posterior, values, seen, mean, variance, shared: bool):
     return free[:, :q], jnp.exp(free[:, q:]), -losses
 
 
-def _terms(posterior: Posterior, values, seen: Bool[Array, "n p"], shared: bool) -> _Terms:
+def row_terms(posterior: Posterior, values, seen: Bool[Array, "n p"], shared: bool) -> RowTerms:
+    """The coefficients of rows with these outputs; `shared` where all rows observe what the first does."""
     noise, scale, weights = posterior.likelihood.noise_variance, posterior.likelihood.output_scale, posterior.weights
     share = jnp.where(seen, 1.0 / noise, 0.0)  # [n, p]
     some = share[:1] if shared else share
@@ -91,18 +93,27 @@ def _terms(posterior: Posterior, values, seen: Bool[Array, "n p"], shared: bool)
     directions = posterior.factors.directions
     reduction = jnp.einsum("gik,ngk,gjk->nij", directions, along, directions, optimize="optimal")
     quadratic = (weights * some[:, None, :]) @ weights.T - reduction
-    return _Terms((values * share) @ weights.T, share @ scale**2, quadratic)
+    return RowTerms((values * share) @ weights.T, share @ scale**2, quadratic)
 
 
-def _score(posterior: Posterior, terms: _Terms) -> Callable[..., Float[Array, " n"]]:
-    """(mean, variance) → each row's own part of the bound, up to a constant."""
+def row_likelihood(posterior: Posterior, terms: RowTerms) -> Callable[..., Float[Array, " n"]]:
+    """(mean, variance) → each row's E[log p(y | x, U)], up to a constant."""
     kernel, inducing = posterior.kernel, posterior.inducing_inputs
     quadratic = kernel.psi2_products(inducing, terms.quadratic)
 
+    def likelihood(mean, variance):
+        linear = jnp.sum(terms.linear * kernel.psi1(mean, variance, inducing), axis=1)
+        return linear - 0.5 * (terms.constant * kernel.psi0(mean, variance) + quadratic(mean, variance))
+
+    return likelihood
+
+
+def _score(posterior: Posterior, terms: RowTerms) -> Callable[..., Float[Array, " n"]]:
+    """(mean, variance) → each row's own part of the bound, up to a constant."""
+    likelihood = row_likelihood(posterior, terms)
+
     def score(mean, variance):
-        likelihood = jnp.sum(terms.linear * kernel.psi1(mean, variance, inducing), axis=1)
-        likelihood -= 0.5 * (terms.constant * kernel.psi0(mean, variance) + quadratic(mean, variance))
-        return likelihood - 0.5 * jnp.sum(variance + mean**2 - jnp.log(variance) - 1.0, axis=1)
+        return likelihood(mean, variance) - 0.5 * jnp.sum(variance + mean**2 - jnp.log(variance) - 1.0, axis=1)
 
     return score
 
@@ -161,3 +172,31 @@ def _update(inverse: Float[Array, "n d d"], step: Float[Array, "n d"], change: F
     length = (1.0 / jnp.where(rho > 0, rho, 1.0) + jnp.sum(change * push, axis=1)[:, None, None]) * rho**2
     updated = inverse - rho * (outer + jnp.swapaxes(outer, 1, 2)) + length * step[:, :, None] * step[:, None, :]
     return jnp.where(is_good[:, None, None], updated, inverse)
+
+
+def improve(
+    loss_and_gradient: Callable, start: Float[Array, "n d"], metric: Callable[[Array], Array], steps: int
+) -> Float[Array, "n d"]:
+    """Where a fixed number of BFGS steps gets every row; none ends higher than it began.
+
+    `metric` makes the first inverse Hessians [n, d, d] of the first gradients. A row whose step was too long tries a
+    shorter one while the others go on.
+    """
+    (_, losses), gradients = loss_and_gradient(start)
+
+    def step(_, state):
+        free, losses, gradients, inverse, length = state
+        direction = -jnp.einsum("nij,nj->ni", inverse, gradients)
+        trial = free + length[:, None] * direction
+        (_, trial_losses), trial_gradients = loss_and_gradient(trial)
+        good = trial_losses <= losses + _SUFFICIENT * length * jnp.sum(direction * gradients, axis=1)  # NaN is not
+        good &= jnp.all(jnp.isfinite(trial_gradients), axis=1)
+        updated = _update(inverse, trial - free, trial_gradients - gradients)
+
+        def where_good(new, old):
+            return jnp.where(good.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+        moved = (trial, trial_losses, trial_gradients, updated, jnp.ones_like(length))
+        return jax.tree.map(where_good, moved, (free, losses, gradients, inverse, _SHORTER * length))
+
+    return jax.lax.fori_loop(0, steps, step, (start, losses, gradients, metric(gradients), jnp.ones(len(start))))[0]

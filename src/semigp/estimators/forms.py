@@ -11,14 +11,14 @@ from .inputs import CorrelatedInputs
 from .mixture import Component, Recipe, Table, fit_complete_rows, fit_component
 
 Fitted = tuple[list[Component], list[FitReport]]
-_LENGTHSCALE_SPREAD = 0.5
+LENGTHSCALE_SPREAD = 0.5
 # Error bars that explain wiggles away, and ones that are hardly believed at first: the higher bound of the two is kept.
 _STARTS = ({"lengthscale_start": 1.0, "variance_start": 1.0}, {"lengthscale_start": 0.3, "variance_start": 0.1})
 
 
 def fit_mixture(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
     """A component for every draw of the missing inputs; what the first has found is where the others start."""
-    recipe = replace(recipe, linear=True, lengthscale_spread=_LENGTHSCALE_SPREAD)
+    recipe = replace(recipe, linear=True, lengthscale_spread=LENGTHSCALE_SPREAD)
     components: list[Component] = []
     reports: list[FitReport] = []
     tables = inputs.drawn(table)
@@ -38,7 +38,7 @@ def fit_gaussian(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitt
 
     Without missing entries the prior is N(x, X_std²), and there are two places to start from.
     """
-    recipe = replace(recipe, linear=bool(table.shared.is_complete.all()), lengthscale_spread=_LENGTHSCALE_SPREAD)
+    recipe = replace(recipe, linear=bool(table.shared.is_complete.all()), lengthscale_spread=LENGTHSCALE_SPREAD)
     if inputs.is_any_drawn:
         component, report = fit_component(recipe, inputs.expected(table), inputs.gaussian_prior)
     else:

@@ -88,12 +88,13 @@ def stored_classes() -> list[type]:
         row_graph,
         semi_described,
         semi_supervised,
+        streaming,
     )
 
     return [
         semi_described.SemiDescribedGPRegressor, gplvm.BayesianGPLVM, semi_supervised.SemiSupervisedGPClassifier,
-        forecaster.GPForecaster, imputer.GPImputer, forecaster.Scale, gaps.Gaps, series.Timeline, frames.FrameKind,
-        StandardScaler, mixture.Component, mixture.Table,
+        streaming.StreamingGPRegressor, forecaster.GPForecaster, imputer.GPImputer, forecaster.Scale, gaps.Gaps,
+        series.Timeline, frames.FrameKind, StandardScaler, mixture.Component, mixture.Table,
         inputs.StandardInputs, inputs.CorrelatedInputs, inputs.OwnRows, contest.Contest,
         back_constraints.Features, label_mixture.LabelMixture, label_mixture.Landscape, label_mixture.Places,
         label_mixture.View, labels.LabelColumn, labels.Labels, row_graph.RowGraph, label_gp.LabelGP,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..compilation import computing
 from ..core import InputBelief, checks
+from ..core.kernels import Kernel
 from ..core.optimise import Callback, FitReport
 from ..core.processes import Processes
 from .checkpoint import Checkpoint, fingerprint
@@ -246,7 +247,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             self._components, reports = fit_form(recipe, table, self._inputs)
         self.fit_report_ = _joint_report(reports)
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
-        self.relevance_ = _relevance(self._components)
+        self.relevance_ = relevance([component.model.kernel for component in self._components])
         noise_variance = np.mean([component.noise_variance for component in self._components], axis=0)
         self.noise_variance_ = noise_variance * self._y_scaler.scale_**2
 
@@ -421,11 +422,11 @@ def _evaluate(functions: Any, belief: InputBelief, random: np.random.Generator) 
         yield functions(belief.mean + std * random.normal(size=std.shape))[i]
 
 
-def _relevance(components: list[Component]) -> np.ndarray:
-    """σ²/ℓ² of the RBF and v of the linear kernel, the prior variance of ∂f/∂x, mean over components."""
+def relevance(fitted: Sequence[Kernel]) -> np.ndarray:
+    """σ²/ℓ² of the RBF and v of the linear kernel, the prior variance of ∂f/∂x, mean over kernels, relative."""
     slopes = []
-    for component in components:
-        parts = getattr(component.model.kernel, "kernels", (component.model.kernel,))
+    for kernel in fitted:
+        parts = getattr(kernel, "kernels", (kernel,))
         slope = parts[0].variance / np.asarray(parts[0].lengthscale) ** 2
         slopes.append(slope + sum(np.asarray(part.variances) for part in parts[1:]))
     mean = np.mean(slopes, axis=0)

@@ -1,0 +1,125 @@
+"""Where rows come from that need not fit in memory: arrays, memory-mapped or not, and Parquet files."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+_ARRAY_BLOCK = 8192
+_PARQUET_BLOCK = 2**17
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """Blocks of rows that can be read in any order, as often as needed."""
+
+    input_names: list[str] | None
+    output_names: list[str] | None
+    n_blocks: int
+
+    def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
+        """X (k, q) and y (k, p) of one block, as float64, NaN where missing."""
+
+
+@dataclass(frozen=True)
+class ArrayRows:
+    """Rows of two arrays of which only a block at a time is read."""
+
+    X: np.ndarray
+    y: np.ndarray
+    input_names: list[str] | None = None
+    output_names: list[str] | None = None
+
+    @property
+    def n_blocks(self) -> int:
+        """Of 8192 rows."""
+        return -(-len(self.X) // _ARRAY_BLOCK)
+
+    def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
+        """As in `RowSource`."""
+        rows = slice(block * _ARRAY_BLOCK, (block + 1) * _ARRAY_BLOCK)
+        X, y = np.array(self.X[rows], np.float64), np.array(self.y[rows], np.float64)
+        return X, y.reshape(len(X), -1)
+
+
+class ParquetRows:
+    """Rows of Parquet files, read a part at a time; for `StreamingGPRegressor.fit`.
+
+    Parameters
+    ----------
+    path : str or path
+        A file, a folder of files ``*.parquet``, or a pattern such as ``"2024-*.parquet"``.
+    inputs : sequence of str
+        Columns of numbers; null or NaN where missing.
+    target : str or sequence of str
+        What to learn.
+
+    Needs polars: ``pip install "semigp[cli]"``.
+    """
+
+    def __init__(self, path: str | os.PathLike, inputs: Sequence[str], target: str | Sequence[str]) -> None:
+        self.input_names = list(inputs)
+        self.output_names = [target] if isinstance(target, str) else list(target)
+        self._blocks: list[tuple[Path, int]] = []
+        for file in self.files(path):
+            count = _check_columns(file, [*self.input_names, *self.output_names])
+            self._blocks += [(file, start) for start in range(0, count, _PARQUET_BLOCK)]
+
+    @staticmethod
+    def files(path: str | os.PathLike) -> list[Path]:
+        """The files that are meant, in the order of their names."""
+        whole = Path(path)
+        if whole.is_file():
+            return [whole]
+        pattern = whole / "*.parquet" if whole.is_dir() else whole
+        found = sorted(Path(name) for name in glob.glob(str(pattern)))
+        if not found:
+            raise FileNotFoundError(
+                2, "No such file, folder of *.parquet files, or pattern that matches any", str(path)
+            )
+        return found
+
+    @property
+    def n_blocks(self) -> int:
+        """Parts of at most 131,072 rows."""
+        return len(self._blocks)
+
+    def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
+        """As in `RowSource`."""
+        polars = _polars()
+        file, start = self._blocks[block]
+        names = [*self.input_names, *self.output_names]
+        columns = polars.scan_parquet(file).select(polars.col(names).cast(polars.Float64))
+        table = columns.slice(start, _PARQUET_BLOCK).collect().to_numpy()
+        # Rows first in memory, as arrays have them: sums are then the same to the last bit.
+        X, y = (np.ascontiguousarray(part) for part in np.split(table, [len(self.input_names)], axis=1))
+        return X, y
+
+
+def _polars() -> Any:
+    try:
+        import polars
+    except ImportError as error:
+        raise ImportError('Parquet files are read by polars: pip install "semigp[cli]".') from error
+    return polars
+
+
+def _check_columns(file: Path, names: list[str]) -> int:
+    """How many rows a file has; ValueError where a column is not there or does not hold numbers."""
+    polars = _polars()
+    try:
+        schema = polars.scan_parquet(file).collect_schema()
+    except (polars.exceptions.PolarsError, OSError) as error:
+        raise ValueError(f"{file} is not a Parquet file that can be read: {error}") from error
+    for name in names:
+        if name not in schema:
+            raise ValueError(f"{file} has no column {name!r}; there are {', '.join(schema)}.")
+        if not (schema[name].is_numeric() or schema[name] in (polars.Boolean, polars.Null)):
+            raise ValueError(f"{file}, column {name!r} holds {schema[name]}, not numbers.")
+    return int(polars.scan_parquet(file).select(polars.len()).collect().item())
