@@ -244,6 +244,7 @@ def test_several_series_have_a_panel_each(shell):
     assert "fan.svg" in {path.name for path in shell.folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_regress_stream(shell):
     """From a folder of Parquet files: the predictions are those of the estimator, also from a saved model."""
     random = np.random.default_rng(0)

@@ -10,8 +10,15 @@ STREAM = StreamingGPRegressor(n_inducing=10, n_passes=3)
 
 
 @pytest.mark.filterwarnings("ignore")  # twenty iterations are not enough, and say so
-@parametrize_with_checks([SMALL, STREAM])
+@parametrize_with_checks([SMALL])
 def test_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([STREAM])
+def test_check_stream(estimator, check):
     check(estimator)
 
 

@@ -32,6 +32,7 @@ def _small(**options):
     return StreamingGPRegressor(**{"n_inducing": 15, "batch_size": 100, "n_passes": 2, "random_state": 0} | options)
 
 
+@pytest.mark.slow
 def test_reaches_the_collapsed_fit(monkeypatch):
     """Bound within 1 %, NLPD of new rows within 0.02, from a sample of half of the rows."""
     monkeypatch.setattr(streaming, "_SAMPLE_ROWS", 600)

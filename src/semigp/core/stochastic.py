@@ -42,9 +42,12 @@ from .pytrees import pytree
 from .statistics import Block, Statistics, collect
 from .types import Array
 
-# ρ = (t + t₀)^-κ, Robbins and Monro's steps; t₀ are the batches that q(U) has seen before.
-_FORGETTING = 0.6
-_LEARNING_RATE = 0.03
+# ρ = (t + t₀)^-κ, Robbins and Monro's steps; t₀ are the batches that q(U) has seen before. Nothing is gained by
+# remembering more than a pass, and a q(U) of old parameters holds the new ones back: ρ is at least a batch's share of
+# all rows, or a tenth.
+_FORGETTING, _LARGEST_FLOOR = 0.6, 0.1
+# Adam's rate rises for a twentieth of the steps: at first it knows no scale, and spoils what it is given.
+_LEARNING_RATE, _WARM_UP = 0.03, 0.05
 _ADAM_DECAYS, _ADAM_FLOOR = (0.9, 0.99), 1e-8
 # Estimates of the bound are told as means over so many parts of a fit.
 _TRACE_LENGTH = 100
@@ -211,15 +214,16 @@ def _step(
         return -value, best
 
     (negative, best), gradient = jax.value_and_grad(loss, has_aux=True)(state.free)
-    gradient = jax.tree.map(jnp.multiply, gradient, moves)
     count, (slow, slower) = state.count + 1, _ADAM_DECAYS
     first = jax.tree.map(lambda m, g: slow * m + (1.0 - slow) * g, state.first, gradient)
     second = jax.tree.map(lambda v, g: slower * v + (1.0 - slower) * g**2, state.second, gradient)
 
-    def move(value, m, v):
-        return value - rate * (m / (1.0 - slow**count)) / (jnp.sqrt(v / (1.0 - slower**count)) + _ADAM_FLOOR)
+    def move(value, m, v, factor):
+        return value - rate * factor * (m / (1.0 - slow**count)) / (jnp.sqrt(v / (1.0 - slower**count)) + _ADAM_FLOOR)
 
-    new = _State(jax.tree.map(move, state.free, first, second), state.q.towards(best, step), first, second, count)
+    new = _State(
+        jax.tree.map(move, state.free, first, second, moves), state.q.towards(best, step), first, second, count
+    )
     is_finite = jnp.all(jnp.array([jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves((negative, new))]))
     return jax.tree.map(lambda a, b: jnp.where(is_finite, a, b), new, state), -negative
 
@@ -237,14 +241,16 @@ class Schedule:
 
     n_steps: int
     seen_before: float  # batches that the first q(U) is worth
+    share: float  # of all rows, that a batch has
 
     def rate(self, step: int) -> float:
-        """Adam's: half a cosine, from its first value to nothing."""
-        return 0.5 * _LEARNING_RATE * (1.0 + math.cos(math.pi * min(step / self.n_steps, 1.0)))
+        """Adam's: up in a straight line, then down to nothing along half a cosine."""
+        done = step / self.n_steps
+        return 0.5 * _LEARNING_RATE * (1.0 + math.cos(math.pi * done)) * min(1.0, done / _WARM_UP)
 
     def natural_step(self, step: int) -> float:
         """ρ."""
-        return (1.0 + self.seen_before + step) ** -_FORGETTING
+        return max((1.0 + self.seen_before + step) ** -_FORGETTING, min(self.share, _LARGEST_FLOOR))
 
 
 @jax.jit

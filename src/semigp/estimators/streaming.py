@@ -196,7 +196,11 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             setting,
             batches.endless(random),
             batches.once(),
-            Schedule(0 if report.status == "interrupted" else n_passes * per_pass, n_sample / batches.size),
+            Schedule(
+                0 if report.status == "interrupted" else n_passes * per_pass,
+                n_sample / batches.size,
+                batches.size / known.n_rows,
+            ),
             idle_parameters(is_linear),
             labelled(self.callback, part=2, parts=2),
         )
