@@ -18,9 +18,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from semigp.core.kernels.gaussian import exp2
+from semigp.core.kernels.exponential import exp2
+from semigp.core.parallel import WIDE_VECTORS
 
-_WIDE = {"xla_cpu_prefer_vector_width": 512}
 _STEPS = 50  # of a compiled loop over one block
 _SIZES = (2**13, 2**15, 2**17, 2**20)  # numbers in a block
 _ROWS = (32, 256, 2048)  # of a block
@@ -48,7 +48,7 @@ def _numpy_exp(size: int) -> float:
 
 def _loop_of(function: Callable) -> Callable[[int], float]:
     """exp(-exp(-…)) of one block, again and again, inside of one compiled program."""
-    steps = jax.jit(lambda x: jax.lax.fori_loop(0, _STEPS, lambda _, x: function(-x), x), compiler_options=_WIDE)
+    steps = jax.jit(lambda x: jax.lax.fori_loop(0, _STEPS, lambda _, x: function(-x), x), compiler_options=WIDE_VECTORS)
 
     def seconds(size: int) -> float:
         block = jnp.linspace(0.0, 1.0, size)

@@ -2,7 +2,8 @@
 
 XLA alone keeps one core busy with most of what a chunk of rows needs. The objective depends on rows only through their
 sums, so that an evaluation is three steps: sums of every part, in parallel; the bound and its gradient in those sums;
-the gradient of every part, in parallel. The number of parts is the same on every machine, and so are the digits.
+the gradient of every part, in parallel. The number of parts does not depend on that of cores, and
+so the digits do not either.
 """
 
 from __future__ import annotations

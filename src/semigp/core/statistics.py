@@ -79,14 +79,15 @@ def _certain(kernel: Kernel, inducing, block: Block):
 def _uncertain(kernel: Kernel, inducing, block: Block):
     """The same for rows N(mean, variance)."""
     m, q = inducing.shape
-    psi2_sums, finish = kernel.psi2_sums(inducing, block.variance.ndim == 3)  # type: ignore[union-attr]
+    is_full = block.variance.ndim == 3  # type: ignore[union-attr]
+    psi2_sums, finish = kernel.psi2_sums(inducing, is_full)
 
     def sums(rows, weights):
         mean, variance, values = rows
         psi1 = kernel.psi1(mean, variance, inducing)
         return weights.T @ kernel.psi0(mean, variance), psi1.T @ values, psi2_sums(mean, variance, weights)
 
-    per_row = kernel.numbers_per_row(m, q, block.targets.weights.shape[1])
+    per_row = kernel.numbers_per_row(m, q, block.targets.weights.shape[1], is_full)
     return (block.mean, block.variance, block.targets.values), per_row, sums, finish
 
 

@@ -77,8 +77,8 @@ class Kernel(abc.ABC):
         """Numbers held for one row and one pair of inducing points: 1, or the quadrature nodes."""
         return 1
 
-    def numbers_per_row(self, n_inducing: int, n_inputs: int, n_groups: int) -> int:
-        """Numbers held for one row while statistics are summed."""
+    def numbers_per_row(self, n_inducing: int, n_inputs: int, n_groups: int, is_full: bool) -> int:
+        """Numbers held for one row while statistics are summed; `is_full` where its covariance is."""
         return n_inducing * n_inputs
 
     def cross(self, inputs: Float[Array, "n q"], inducing: Inducing) -> Float[Array, "n m"]:

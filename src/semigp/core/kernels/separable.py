@@ -52,11 +52,11 @@ class Separable(Kernel):
     def nodes_per_pair(self, n_inputs):
         return max(1, quadrature.N_NODES * len(self.factors(n_inputs)))
 
-    def numbers_per_row(self, n_inducing, n_inputs, n_groups):
-        nodes = quadrature.N_NODES * len(self.factors(n_inputs))
-        if not nodes and fused.suits(2 * n_inputs, n_groups):
+    def numbers_per_row(self, n_inducing, n_inputs, n_groups, is_full):
+        n_features = n_inputs + (n_inputs**2 if is_full else n_inputs)
+        if not self.factors(n_inputs) and fused.suits(n_features, n_groups):
             return n_inducing
-        return n_inducing * (n_inducing + 1) // 2 * max(1, nodes)
+        return n_inducing * (n_inducing + 1) // 2 * self.nodes_per_pair(n_inputs)
 
     def psi0(self, mean, variance):
         slopes = jnp.ones(mean.shape[0])

@@ -49,8 +49,8 @@ class Sum(Kernel):
     def nodes_per_pair(self, n_inputs):
         return max(part.nodes_per_pair(n_inputs) for part in self.kernels)
 
-    def numbers_per_row(self, n_inducing, n_inputs, n_groups):
-        return max(part.numbers_per_row(n_inducing, n_inputs, n_groups) for part in self.kernels)
+    def numbers_per_row(self, n_inducing, n_inputs, n_groups, is_full):
+        return max(part.numbers_per_row(n_inducing, n_inputs, n_groups, is_full) for part in self.kernels)
 
     def cross(self, inputs, inducing):
         return sum(part.cross(inputs, inducing) for part in self.kernels)
