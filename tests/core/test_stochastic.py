@@ -10,13 +10,24 @@ import pytest
 from semigp.core import RBF, GaussianPrior
 from semigp.core.local_step import Incomplete, KnownRows, infer_inputs
 from semigp.core.model import LogNormal, describe, objective, posterior, start
-from semigp.core.optimise import Stage, fit
+from semigp.core.optimise import Stage, constrain, fit, unconstrain
+from semigp.core.passes import AllRows
 from semigp.core.precision import in_float64
+from semigp.core.priors import kl_to_rows
 from semigp.core.statistics import Block
-from semigp.core.stochastic import Batch, Parameters, Setting, Whitened, batch_objective, infer, whitened_from_blocks
+from semigp.core.stochastic import (
+    Batch,
+    Inferred,
+    Parameters,
+    Setting,
+    Whitened,
+    batch_objective,
+    infer,
+    whitened_from_blocks,
+)
 from semigp.core.targets import Targets
 
-_objective, _infer = jax.jit(batch_objective), jax.jit(infer)
+_objective = jax.jit(batch_objective)
 HYPERPRIORS = {"noise_variance": LogNormal(0.05, 2.0), "kernel.lengthscale": LogNormal(1.0, 1.0)}
 
 
@@ -60,15 +71,42 @@ def test_all_rows_and_a_whole_step_give_the_collapsed_bound(rows):
     x, y, prior = rows
     parameters, q, setting = _problem(rows)
     batch = _batch(x, y, len(x))
-    inferred = _infer(parameters, q, batch.incomplete, setting)
+    inferred = infer(parameters, q, batch.incomplete, setting)
     _, best = _objective(parameters, q, batch, inferred, setting)
     value, _ = _objective(parameters, q.towards(best, 1.0), batch, inferred, setting)
+    model, data = _at_once(x, y, prior, parameters, inferred)
+    np.testing.assert_allclose(value, in_float64(jax.jit(objective))(model, data), rtol=1e-8)
+
+
+def _at_once(x, y, prior, parameters, inferred):
+    """Model and data of the collapsed bound."""
     data = describe(x, y, prior=prior, hyperpriors=HYPERPRIORS)
     model, is_real = start(data, *_arguments(parameters)), data.rows >= 0
     mean, variance = np.zeros(data.values.shape), np.ones(data.values.shape)
     mean[is_real], variance[is_real] = inferred.mean, inferred.variance
-    model = replace(model, mean=mean, variance=np.where(data.unknown, variance, 1.0))
-    np.testing.assert_allclose(value, in_float64(jax.jit(objective))(model, data), rtol=1e-8)
+    return replace(model, mean=mean, variance=np.where(data.unknown, variance, 1.0)), data
+
+
+@pytest.mark.usefixtures("x64")
+def test_whole_passes_have_the_gradient_of_the_collapsed_bound(rows):
+    """Four batches, q(x) from a file, against all rows at once; 1e-8 as above."""
+    x, y, prior = rows
+    parameters, q, setting = _problem(rows)
+    batches = [_batch(x[part], y[part], len(x)) for part in np.split(np.arange(80), 4)]
+    inferred = [infer(parameters, q, batch.incomplete, setting) for batch in batches]
+    together = jax.tree.map(lambda *leaves: np.concatenate(leaves), *[(each.mean, each.variance) for each in inferred])
+    model, data = _at_once(x, y, prior, parameters, Inferred(*together, 0.0))
+
+    @jax.jit
+    def expect(free):
+        return jax.value_and_grad(lambda free: -objective(constrain(free), data))(free)
+
+    value, gradient = expect(unconstrain(model))
+    with AllRows(parameters, q, setting, lambda: batches) as every:
+        found = every.loss_and_gradient(parameters.map_positive(jnp.log))
+        _, bound = every.posterior(parameters)
+    np.testing.assert_allclose([found[0], -bound], value, rtol=1e-8)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8), found[1], Parameters.of(gradient))
 
 
 def _arguments(parameters):
@@ -90,12 +128,15 @@ def test_batches_are_unbiased(rows):
         (value, best), gradient = jax.value_and_grad(value, has_aux=True)(free)
         return value, best.moment, best.projected, gradient
 
-    all_inferred = _infer(parameters, q, _batch(x, y, len(x)).incomplete, setting)
+    all_inferred = infer(parameters, q, _batch(x, y, len(x)).incomplete, setting)
 
     def of_rows(some):
         # Every second row has holes. Steps that end at 1e-8 of an optimum may take another turn in other company.
-        inferred = jax.tree.map(lambda leaf: leaf[some[::2] // 2], all_inferred)
-        return evaluate(_batch(x[some], y[some], len(x)), inferred)
+        mean, variance = (leaf[some[::2] // 2] for leaf in (all_inferred.mean, all_inferred.variance))
+        batch = _batch(x[some], y[some], len(x))
+        unknown = batch.incomplete.unknown
+        apart = kl_to_rows(mean, variance, setting.prior.for_rows(batch.incomplete.values, unknown), unknown)
+        return evaluate(batch, Inferred(mean, variance, apart))
 
     parts = [of_rows(part) for part in np.split(np.arange(80), 4)]
     mean = jax.tree.map(lambda *leaves: np.mean(np.array(leaves), axis=0), *parts)
@@ -119,7 +160,7 @@ def test_rows_that_fill_up_change_nothing(rows):
     rest = batch.incomplete
     padded = Batch(observed, Incomplete(pad(rest.values), pad(rest.unknown), more(rest.targets)), batch.scale)
     found, expected = (
-        _objective(parameters, q, each, _infer(parameters, q, each.incomplete, setting), setting)
+        _objective(parameters, q, each, infer(parameters, q, each.incomplete, setting), setting)
         for each in (padded, batch)
     )
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10), found, expected)

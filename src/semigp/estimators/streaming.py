@@ -22,7 +22,8 @@ from ..core.joint_gaussian import conditional_moments, fit_joint_gaussian
 from ..core.local_step import KnownRows
 from ..core.optimise import Callback, FitReport, labelled
 from ..core.precision import in_float64
-from ..core.stochastic import Parameters, Schedule, Setting, Whitened, fit_stream, whitened_from_blocks
+from ..core.stochastic import Parameters, Setting, Whitened, whitened_from_blocks
+from ..core.stream import Schedule, fit_stream
 from .batches import Batches, Survey, survey
 from .forms import LENGTHSCALE_SPREAD
 from .frames import column_names
@@ -37,6 +38,8 @@ _SAMPLE_ROWS, _SAMPLE_ITERATIONS = 2000, 300
 _KNOWN_ROWS = 500
 # Steps that a fit takes at least, unless told how many passes to make.
 _MIN_STEPS = 1000
+# Passes of steps after which whole passes are worth their time, and iterations of these in a round at most.
+_PASSES_TO_ASCEND, _MOST_ASCENTS = 10, 25
 # Rows that are predicted at once.
 _PREDICTED_ROWS = 8192
 
@@ -46,7 +49,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
 
     The model is that of `SemiDescribedGPRegressor` with a Gaussian q(x) per incomplete row. A model of a sample of 2000
     rows is where the stream begins; batches then improve q(U) by natural gradients and all else by Adam, q(x) being
-    inferred anew whenever a row comes by. A last pass over all rows gives the exact q(U) and bound of what was found.
+    inferred anew whenever a row comes by. After ten passes or more, L-BFGS goes on with the exact bound of all rows,
+    reading them again and again, q(x) kept in a temporary file. A last pass gives the exact q(U) and bound of what was
+    found.
 
     Parameters
     ----------
@@ -55,8 +60,8 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     batch_size : int
         Rows per step.
     n_passes : int, optional
-        Over all rows; by default one, or as many as make 1000 steps. Two more, without steps, come on top: one that
-        measures the columns, and the last.
+        Of steps over all rows; by default one, or as many as make 1000 steps. Others come on top: one that measures the
+        columns, the last one, and those of L-BFGS.
     callback : callable, optional
         Called with a `Progress` a hundred times a fit; returning True ends the steps there.
     random_state : int, RandomState or None
@@ -66,8 +71,8 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     bound_ : float
         The collapsed bound on the log likelihood of the standardised outputs, hyperpriors included, over all rows.
     fit_report_ : FitReport
-        Status, message, and the trace of the bound as batches estimate it. "converged" means that the last tenth of
-        the estimates was no higher than the tenth before.
+        Status, message, and the trace of the bound, which batches estimate. "converged" means that the last tenth of
+        the estimates was no higher than the tenth before, or that the last round of L-BFGS gained less than 0.1 %.
     n_iter_ : int
         Steps.
     n_rows_ : int
@@ -195,9 +200,10 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             _first_q(sample, batches, parameters, setting, known.n_rows / n_sample),
             setting,
             batches.endless(random),
-            batches.once(),
+            batches.once,
             Schedule(
                 0 if report.status == "interrupted" else n_passes * per_pass,
+                0 if report.status == "interrupted" else _whole_passes(n_passes),
                 n_sample / batches.size,
                 batches.size / known.n_rows,
             ),
@@ -260,6 +266,11 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def _belief(self, inputs: np.ndarray) -> InputBelief:
         """New rows of one kind: known, or with what the known entries tell about the others."""
         return InputBelief(*_complete(self._prior, inputs)) if np.isnan(inputs).any() else InputBelief.observed(inputs)
+
+
+def _whole_passes(n_passes: int) -> int:
+    """Iterations of L-BFGS in a round. An evaluation costs a fifth of a pass of steps, a round two passes more."""
+    return min(n_passes // 2, _MOST_ASCENTS) if n_passes >= _PASSES_TO_ASCEND else 0
 
 
 def _complete(gaussian: GaussianPrior, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
