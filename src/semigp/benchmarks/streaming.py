@@ -65,6 +65,8 @@ def measure(path: str) -> dict:
 
 
 def show(progress) -> None:
+    if progress.stage != "stream":
+        return
     line = f"{progress.stage}: {progress.iteration} of {progress.max_iterations}, {progress.bound:.0f}"
     print(f"{line}, {progress.seconds:.0f} s", file=sys.stderr, flush=True)
 

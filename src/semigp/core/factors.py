@@ -45,7 +45,7 @@ def factorise(gram: Float[Array, "m m"], statistics: Statistics, jitter: Float[A
         eigenvalues, basis = jnp.linalg.eigh(solve_lower(cholesky, half.T))  # C
         return eigenvalues, solve_lower(cholesky, basis, transpose=True)
 
-    # One after the other: a batch of eigh is not safe on CPUs (see `solve_rows`).
+    # One after the other: a batch of eigh is not safe on CPUs (see `inverses`).
     eigenvalues, directions = jax.lax.map(directions_of, statistics.psi2)
     projected = rotate(jnp.swapaxes(directions, 1, 2), statistics.psi1_y, statistics.group)
     # Rounding can leave eigenvalues slightly below zero.

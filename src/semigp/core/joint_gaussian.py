@@ -67,7 +67,7 @@ def conditional_moments(
     """
     precision = jnp.linalg.inv(gaussian.covariance)
     both = unknown[:, :, None] & unknown[:, None, :]
-    covariance = jnp.where(both, inverses(jnp.where(both, precision, jnp.eye(values.shape[1]))), 0.0)
+    covariance = jnp.where(both, inverses(jnp.where(both, precision, jnp.eye(values.shape[1])))[0], 0.0)
     offset = jnp.where(unknown, 0.0, values - gaussian.mean)
     shift = jnp.einsum("nij,nj->ni", covariance, offset @ precision)
     return jnp.where(unknown, gaussian.mean - shift, values), covariance

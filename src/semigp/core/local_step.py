@@ -120,7 +120,7 @@ def _linearised(posterior: Posterior, rows: Incomplete, prior: RowPrior, guess: 
     pull -= jnp.einsum("nij,nj->ni", prior.precision, offset)
     precision = prior.precision + jnp.einsum("dni,dn,dnj->nij", slopes, share, slopes)
     both = unknown[:, :, None] & unknown[:, None, :]
-    metric = jnp.where(both, inverses(jnp.where(both, precision, jnp.eye(guess.shape[1]))), 0.0)
+    metric = jnp.where(both, inverses(jnp.where(both, precision, jnp.eye(guess.shape[1])))[0], 0.0)
     mean = guess + jnp.einsum("nij,nj->ni", metric, pull)
     offset = jnp.where(unknown, mean - prior.mean, 0.0)
     square = jnp.sum(share.T * (rows.targets.values - kernel.cross(mean, inducing) @ weights) ** 2, axis=1)

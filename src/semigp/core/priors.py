@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float
 
 from . import checks
 from .beliefs import InputBelief
-from .linalg import diagonal, log_determinants, solve_rows
+from .linalg import diagonal, inverses
 from .precision import in_float64
 from .pytrees import pytree
 from .types import Array
@@ -36,7 +36,7 @@ class RowPrior:
         else:
             both = unknown[:, :, None] & unknown[:, None, :]
             precision = jnp.where(both, self.precision, 0.0)
-            log_precision = log_determinants(jnp.where(both, self.precision, jnp.eye(unknown.shape[1])))
+            _, log_precision = inverses(jnp.where(both, self.precision, jnp.eye(unknown.shape[1])))
         return RowPrior(jnp.where(unknown, self.mean, 0.0), precision, log_precision)
 
     def with_error_bars(self, observed: Float[Array, "n q"], error: Float[Array, "n q"]) -> RowPrior:
@@ -53,8 +53,8 @@ class RowPrior:
         known = diagonal(precision) == 0
         filled = precision + known[:, :, None] * eye
         total = jnp.einsum("nij,nj->ni", self.precision, self.mean) + pull
-        mean = solve_rows(filled, total[:, :, None])[:, :, 0]
-        return RowPrior(mean, precision, log_determinants(filled))
+        covariance, log_precision = inverses(filled)
+        return RowPrior(jnp.einsum("nij,nj->ni", covariance, total), precision, log_precision)
 
     def check(self, n_rows: int, n_inputs: int) -> None:
         """Raise ValueError unless it is a prior over `n_rows` rows of `n_inputs` entries."""
@@ -98,9 +98,9 @@ class GaussianPrior:
         block = jnp.where(both, precision, jnp.eye(len(self.mean)))  # Λ_uu, and 1 for the known entries
         offset = jnp.where(unknown, 0.0, values - self.mean)  # x_o - m_o
         pull = jnp.where(unknown, offset @ precision, 0.0)  # Λ_uo (x_o - m_o)
-        shift = solve_rows(block, pull[:, :, None])[:, :, 0]
-        mean = jnp.where(unknown, self.mean - shift, 0.0)
-        return RowPrior(mean, jnp.where(both, precision, 0.0), log_determinants(block))
+        covariance, log_precision = inverses(block)
+        mean = jnp.where(unknown, self.mean - jnp.einsum("nij,nj->ni", covariance, pull), 0.0)
+        return RowPrior(mean, jnp.where(both, precision, 0.0), log_precision)
 
     def check(self, n_rows: int, n_inputs: int) -> None:
         """Raise ValueError unless m is (q,) and Σ a positive definite (q, q)."""
@@ -152,7 +152,7 @@ def kl_to_rows(
         full = precision if precision.ndim == 3 else precision[:, :, None] * jnp.eye(precision.shape[1])
         both = unknown[:, :, None] & unknown[:, None, :]
         trace = jnp.einsum("nij,nij->", full, variance)
-        log_variance = jnp.sum(log_determinants(jnp.where(both, variance, jnp.eye(mean.shape[1]))))
+        log_variance = jnp.sum(inverses(jnp.where(both, variance, jnp.eye(mean.shape[1])))[1])
     else:
         trace = jnp.sum((diagonal(precision) if precision.ndim == 3 else precision) * variance)
         log_variance = jnp.sum(jnp.log(jnp.where(unknown, variance, 1.0)))

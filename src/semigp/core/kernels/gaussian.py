@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..linalg import log_determinants, solve_rows
+from ..linalg import inverses
 from ..pytrees import pytree, static
 from ..types import Array
 from . import fused
@@ -93,10 +93,9 @@ def _full_quadratic(
     covariance: Float[Array, "n q q"], total: Float[Array, " q"]
 ) -> tuple[Float[Array, "n q q"], Float[Array, " n"]]:
     """M = R (I + Σ R)⁻¹ and log|I + Σ R| for a full input covariance Σ."""
-    system = jnp.eye(total.shape[0]) + covariance * total  # I + Σ R; R scales the columns
-    # (I + Σ R)ᵀ Mᵀ = R, and M is symmetric.
-    quadratic = solve_rows(jnp.swapaxes(system, 1, 2), jnp.broadcast_to(jnp.diag(total), system.shape))
-    return 0.5 * (quadratic + jnp.swapaxes(quadratic, 1, 2)), log_determinants(system)
+    inverse, log_determinant = inverses(jnp.eye(total.shape[0]) + covariance * total)  # R scales the columns
+    quadratic = total[:, None] * inverse
+    return 0.5 * (quadratic + jnp.swapaxes(quadratic, 1, 2)), log_determinant
 
 
 @jax.custom_vjp

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..linalg import diagonal, solve_rows
+from ..linalg import diagonal, inverses
 from ..pytrees import pytree, static
 from ..types import Array
 from . import fused, quadrature
@@ -90,8 +90,8 @@ class Separable(Kernel):
         psi1 = self.psi1(mean, variance, inducing)[:, :, None]
         if variance.ndim == 3:
             _refuse_full(factors)
-            # Σ R (I + Σ R)⁻¹ (z - μ): the tilt of a correlated Gaussian by the bump.
-            gain = solve_rows(jnp.eye(q) + variance * precision, variance * precision)
+            # (I + Σ R)⁻¹ Σ R (z - μ): the tilt of a correlated Gaussian by the bump.
+            gain = inverses(jnp.eye(q) + variance * precision)[0] @ (variance * precision)
             return psi1 * jnp.einsum("nij,nmj->nmi", gain, difference)
         gain = variance * precision / (1.0 + variance * precision)
         moment = psi1 * gain[:, None] * difference
