@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed
 TORCH ?= torch
 
-.PHONY: demo test test-core test-others test-sktime test-slow lint format bench peers docs picture clean
+.PHONY: demo test test-core test-others test-sktime test-slow nightly lint format bench peers docs picture clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -30,6 +30,10 @@ test-others: $(INSTALLED)
 
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
+
+nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered files; about two hours
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
+	$(BIN)/python -m pytest tests/estimators/test_saving.py -k tampered
 
 test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators

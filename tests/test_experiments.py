@@ -5,7 +5,15 @@ import csv
 import numpy as np
 import pytest
 
-from semigp.experiments import dimensions, forecasting, imputation, noisy_inputs, semi_described, semi_supervised
+from semigp.experiments import (
+    calibration,
+    dimensions,
+    forecasting,
+    imputation,
+    noisy_inputs,
+    semi_described,
+    semi_supervised,
+)
 from semigp.experiments.collect import write_report
 from semigp.experiments.reporting import markdown_table, summarise, write_rows
 
@@ -140,3 +148,19 @@ def test_imputation_and_the_report_of_all(tmp_path, monkeypatch):
     assert "Tables with lost entries" in page
     assert page.count("<img ") == 1
     assert "Semi-described" not in page.partition("<main>")[2]
+
+
+def test_calibration(tmp_path):
+    """Three systems, a data set each, and four ranks. A bar against regressions: 95 % intervals hold 85 % or more."""
+    cells = ("regression", "smooth"), ("imputation", "clusters"), ("forecasting", "sine and noise")
+    rows = [row for cell in cells for row in calibration.run_cell(*cell, 100)]
+    assert all(0.85 <= row["95%"] <= 1.0 and row["50%"] > 0.3 for row in rows)
+    for system in calibration.PARTS["ranks"][1]:
+        rows += [row for seed in (100, 101) for row in calibration.run_cell("ranks", system, seed)]
+    assert "| clusters |" in calibration.report(rows)
+    assert all(path.exists() for path in calibration.figure(rows, tmp_path))
+
+
+def test_coverage_of_known_ranks():
+    below = np.array([0.01, 0.2, 0.5, 0.74, 0.999])
+    assert [calibration.covered(below, level) for level in (0.5, 0.8, 0.95)] == [0.4, 0.6, 0.6]

@@ -1,7 +1,7 @@
-"""JAX's persistent compilation cache, for as long as it is needed and no longer.
+"""What holds while we compute, and no longer: JAX's compilation cache, one thread for LAPACK, errors that help.
 
-Compiling the objective costs seconds; loading it back in another process costs a fraction of one. JAX keeps the
-settings of its cache in global flags, so they are set on entering and put back on leaving.
+Compiling the objective costs seconds; loading it back in another process costs a fraction of one. The cache and the
+number of threads are settings of the whole process: the first who computes makes them, the last one puts them back.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache as jax_cache
 from threadpoolctl import threadpool_limits
 
+from .core.chunks import CHUNK_VARIABLE, chunk_size
+
 _FLAGS = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
 _MIN_COMPILE_SECONDS = 0.2
-_lock = threading.Lock()
-_users = 0
-_saved: dict[str, object] = {}
 
 
 def cache_folder() -> Path | None:
@@ -32,42 +31,88 @@ def cache_folder() -> Path | None:
     return Path(chosen) if chosen else base / "semigp"
 
 
+class _Shared:
+    """A setting of the whole process, made by the first of its users and undone by the last, whoever that is."""
+
+    def __init__(self, setting: Callable[[], contextlib.AbstractContextManager]) -> None:
+        self._setting, self._lock, self._users = setting, threading.Lock(), 0
+        self._made = contextlib.ExitStack()
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._users == 0:
+                self._made.enter_context(self._setting())
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._made.close()
+
+
 @contextlib.contextmanager
-def compilation_cache() -> Iterator[None]:
-    """Keep what is compiled inside, and find it again in later processes. A cache the user has set up is left alone."""
-    folder = cache_folder()
-    if folder is None or (_users == 0 and jax.config.jax_compilation_cache_dir is not None):
+def _cache() -> Iterator[None]:
+    """A cache that the user has set up is left alone."""
+    folder, before = cache_folder(), {flag: getattr(jax.config, flag) for flag in _FLAGS}
+    if folder is None or before["jax_compilation_cache_dir"] is not None:
         yield
         return
-    _enter(folder)
+    for flag, value in zip(_FLAGS, (str(folder / "jax"), _MIN_COMPILE_SECONDS), strict=True):
+        jax.config.update(flag, value)
     try:
         yield
     finally:
-        _leave()
+        for flag, value in before.items():
+            jax.config.update(flag, value)
+        jax_cache.reset_cache()  # else JAX would go on using the folder it has opened
+
+
+# Keep what is compiled inside, and find it again in later processes.
+compilation_cache = _Shared(_cache)
+
+
+@contextlib.contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """On matrices of our size more only wait for each other."""
+    limits = threadpool_limits(1, user_api="blas")  # not as a context: that must end in the thread it began in
+    try:
+        yield
+    finally:
+        limits.restore_original_limits()
+
+
+_one_thread = _Shared(_one_blas_thread)
+_first_process: int | None = None
 
 
 @contextlib.contextmanager
 def computing() -> Iterator[None]:
-    """Compiled code is kept, and LAPACK has one thread: on matrices of our size more only wait for each other."""
-    with compilation_cache(), threadpool_limits(1, user_api="blas"):
-        yield
+    """Around everything that estimators compute."""
+    _refuse_forks()
+    try:
+        with compilation_cache(), _one_thread():
+            yield
+    except (jax.errors.JaxRuntimeError, MemoryError) as error:
+        told = str(error)
+        if CHUNK_VARIABLE in told or not (isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in told):
+            raise
+        raise MemoryError(
+            f"There is not enough memory for this ({told.partition(chr(10))[0]}). Set {CHUNK_VARIABLE}="
+            f"{chunk_size() // 8} before Python starts: so many numbers are then held at once, now {chunk_size()}. "
+            "Fewer inducing points help too, and StreamingGPRegressor holds no more than a batch."
+        ) from error
 
 
-def _enter(folder: Path) -> None:
-    global _users
-    with _lock:
-        if _users == 0:
-            _saved.update({flag: getattr(jax.config, flag) for flag in _FLAGS})
-            jax.config.update("jax_compilation_cache_dir", str(folder / "jax"))
-            jax.config.update("jax_persistent_cache_min_compile_time_secs", _MIN_COMPILE_SECONDS)
-        _users += 1
-
-
-def _leave() -> None:
-    global _users
-    with _lock:
-        _users -= 1
-        if _users == 0:
-            for flag, value in _saved.items():
-                jax.config.update(flag, value)
-            jax_cache.reset_cache()  # else JAX would go on using the folder it has opened
+def _refuse_forks() -> None:
+    """JAX's threads do not exist in a forked process: it would wait for them for ever."""
+    global _first_process
+    if _first_process is None:
+        _first_process = os.getpid()
+    if os.getpid() != _first_process:
+        raise RuntimeError(
+            "This process was forked from one that had computed with JAX already, which cannot work. Start processes "
+            'with multiprocessing.get_context("spawn"), or with joblib, whose default is fine.'
+        )

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 from datetime import timedelta, timezone
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from sklearn.linear_model import LogisticRegression
 
 import semigp
 from semigp import BayesianGPLVM, GPForecaster, GPImputer, SemiDescribedGPRegressor, SemiSupervisedGPClassifier, storage
+
+from ..golden.make import ask
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -208,7 +211,7 @@ def _set(**entries):
     (_set(root={"object": 10**9}), "no model that can be put together"),
     (_set(arrays=[["<f8", [1], 0]] * 2), "at 0, where the last one ends at 8"),
     (_set(arrays=[["i4,(", [1], 0]]), "array of type"),
-    (_set(objects=[["GPImputer", {}]], root={"object": 0}), "holds a GPImputer without n_draws, random_state"),
+    (_set(objects=[["GPImputer", {}]], root={"object": 0}), "holds a GPImputer that was never fitted"),
     (_set(objects=[["GPImputer", {"fit": 1}]], root={"object": 0}), "has an attribute 'fit', which is none"),
     (_set(objects=[["GPImputer", {"__class__": 1}]], root={"object": 0}), "has an attribute '__class__'"),
     (_set(root={"index": {"name": None, "times": {"list": []}, "zone": "dateutil//x", "frequency": None}}), "dateutil"),
@@ -234,6 +237,28 @@ def test_damaged_files(saved, tmp_path):
     saved.write_bytes(b"PK\x03\x04")
     with pytest.raises(storage.NotAModel, match="not a file written by save"):
         semigp.load(saved)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
+@pytest.mark.parametrize("count", [2000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_tampered_files_are_refused_or_load_and_nothing_else_happens(count):
+    """See `fuzz_loader`, which says of every file what may happen."""
+    tests = Path(__file__).parents[1]
+    files = sorted((tests / "golden" / semigp.__version__).glob("*.semigp"))
+    command = [sys.executable, tests / "fuzz_loader.py", str(count), "0", *files]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    refused, loaded = map(int, run.stdout.split())
+    assert refused + loaded == count
+    assert min(refused, loaded) > count / 50  # else the mutations would be too timid, or too coarse
+
+
+@pytest.mark.parametrize("file", sorted((Path(__file__).parents[1] / "golden").glob("*/*.semigp")), ids=str)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_models_of_released_versions_load(file):
+    """And predict what they predicted, to 1e-8: rounding may differ between versions of JAX."""
+    expected = json.loads((file.parent / "expected.json").read_text())[file.stem]
+    np.testing.assert_allclose(ask(semigp.load(file)), expected, rtol=1e-8, atol=1e-10)
 
 
 def test_others_may_read_the_file_as_the_umask_says(regressor, tmp_path):

@@ -4,8 +4,9 @@ Bayesian GP-LVMs of problems of the paper's size. semigp and GPy read the same s
 of unit variance, q(x) of variance 0.1, inducing inputs at cluster centres, lengthscales √q, noise variance 0.05. They
 maximise the same bound: no hyperpriors, the same jitter, and a check that they agree on it at the start and where GPy
 ends. GPy runs until its optimiser ends, or for 5000 evaluations; what counts is when semigp first exceeds that bound,
-with everything free from the beginning as in GPy, and also with noise and signal held for 50 iterations as in our
-estimators. semigp runs until its optimiser ends, or until GPy's time is up.
+with everything free from the beginning as in GPy. semigp runs until its optimiser ends; where that is below GPy's bound
+it starts again until it has exceeded it or GPy's time is up: with noise and signal held for 50 iterations, as in our
+estimators, then with other inducing inputs.
 
 Each fit is a process of its own, semigp on all cores, GPy with one BLAS thread, which is more than three times as fast
 as with two. Imports count separately; compilation counts: all of it in a first process, loading it back in a second.
@@ -30,8 +31,9 @@ JITTER = 1e-6  # relative to the kernel's variance
 MOST_EVALUATIONS = 5000  # of GPy; semigp stops when GPy's time is up
 MANY = 100_000
 TOLERANCE = 1e7 * np.finfo(float).eps  # relative gain per iteration; SciPy's default, which is GPy's
-STARTS = 3  # they differ in the inducing inputs
+STARTS = 2  # they differ in the inducing inputs
 AGREE = 1e-6  # relative difference of the bounds at the start
+OTHER_STARTS = 1000  # their first seed
 MOST_OF_IT = 0.99  # of GPy's rise; the rest is the tail of its convergence
 
 
@@ -158,28 +160,41 @@ def fit_gpy(path: str) -> dict:
     }  # fmt: skip
 
 
-def fit_semigp(path: str, schedule: str, target: float, most: float, limit: float) -> dict:
+def fit_semigp(path: str, target: float, most: float, limit: float) -> dict:
     began = time.perf_counter()
     import jax
 
     from semigp.compilation import computing
-    from semigp.core.optimise import _loss_and_gradient, fit, unconstrain
+    from semigp.core.defaults import idle_parameters
+    from semigp.core.optimise import SIGNAL_AND_NOISE, Stage, _loss_and_gradient, fit, unconstrain
+    from semigp.estimators.mixture import centres
 
     imported = time.perf_counter() - began
     arrays, trace = np.load(path), Trace()
+    rows, mean, inducing = arrays["rows"], arrays["mean"], arrays["inducing"]
+    n_starts = 1
 
     def watch(progress):
         trace.add(progress.bound)
-        return trace.times[-1] > limit
+        return trace.times[-1] > limit or (n_starts > 1 and progress.bound >= target)
 
-    model, data = make_model(arrays["rows"], arrays["mean"], 0.1, arrays["inducing"])
+    idle = idle_parameters(linear=False)
+    at_once = Stage("all", MANY, idle)
+    held = Stage("held signal-to-noise", 50, (*SIGNAL_AND_NOISE, *idle))
+    model, data = make_model(rows, mean, 0.1, inducing)
     with computing():
-        _, report = fit(model, data, stages(schedule), TOLERANCE, watch)
+        _, report = fit(model, data, [at_once], TOLERANCE, watch)
         seconds = time.perf_counter() - trace.began
+        while trace.bounds[-1] < target and trace.times[-1] < limit:
+            n_starts += 1
+            if n_starts % 2:
+                inducing = centres(mean, len(inducing), OTHER_STARTS + n_starts)
+            stages = [at_once] if n_starts % 2 else [held, at_once]
+            fit(make_model(rows, mean, 0.1, inducing)[0], data, stages, TOLERANCE, watch)
         end = np.load(Path(path).with_name("end.npz"))
         signal, noise = np.squeeze(end["signal"]), np.squeeze(end["noise"])
         model_of_gpy = make_model(
-            arrays["rows"], end["mean"], end["variance"], end["inducing"], end["lengthscale"], signal, noise
+            rows, end["mean"], end["variance"], end["inducing"], end["lengthscale"], signal, noise
         )
         with jax.enable_x64(True):
             both = (model, data), model_of_gpy
@@ -187,7 +202,7 @@ def fit_semigp(path: str, schedule: str, target: float, most: float, limit: floa
     return {
         "import": imported, "seconds": seconds, "bound": report.bound, "to bound": trace.reached(target),
         "to most": trace.reached(most), "evaluations": report.evaluations, "status": report.status,
-        "start": at_start, "where GPy ends": at_end, "peak_mib": peak_mib(),
+        "start": at_start, "where GPy ends": at_end, "peak_mib": peak_mib(), "starts": n_starts,
     }  # fmt: skip
 
 
@@ -204,17 +219,6 @@ def make_model(rows, mean, variance, inducing, lengthscale=None, signal_variance
     return replace(model, mean=mean[filled], variance=np.broadcast_to(variance, mean.shape)[filled]), data
 
 
-def stages(schedule):
-    """Everything at once, as GPy does; or signal and noise held at first, as the estimators do."""
-    from semigp.core.defaults import idle_parameters
-    from semigp.core.optimise import SIGNAL_AND_NOISE, Stage
-
-    idle = idle_parameters(linear=False)
-    everything = Stage("all", MANY, idle)
-    held = Stage("held signal-to-noise", 50, (*SIGNAL_AND_NOISE, *idle))
-    return {"at once": (everything,), "staged": (held, everything)}[schedule]
-
-
 def race(problem: Problem, seed: int) -> dict:
     """Both libraries from one start; semigp in a process that compiles, and in others that do not."""
     with tempfile.TemporaryDirectory() as folder:
@@ -223,10 +227,10 @@ def race(problem: Problem, seed: int) -> dict:
         gpy = run([GPY.python(), "-W", "ignore", "-m", MODULE, "gpy", str(path)], blas_threads=1, seconds=3600.0)
         goals = gpy["bound"], gpy["most"], gpy["seconds"]
 
-        def ours(schedule):
-            return run_module("endtoend", "semigp", path, schedule, *goals, cache=Path(folder) / "cache")
+        def ours():
+            return run_module("endtoend", "semigp", path, *goals, cache=Path(folder) / "cache")
 
-        fits = {"cold": ours("at once"), "at once": ours("at once"), "staged": ours("staged")}
+        fits = {"cold": ours(), "warm": ours()}
     gap = abs(fits["cold"]["start"] / gpy["start"] - 1.0)
     if not gap < AGREE:
         raise RuntimeError(
@@ -237,25 +241,24 @@ def race(problem: Problem, seed: int) -> dict:
 
 
 HEADER = [
-    "problem", "start", "GPy, s", "semigp, first process", "later process", "times as fast", "staged", "times as fast",
-    f"to {MOST_OF_IT:.0%}: GPy", "semigp", "final bound: GPy", "semigp", "staged",
+    "problem", "start", "GPy, s", "semigp, first process", "times as fast", "later process", "times as fast",
+    f"to {MOST_OF_IT:.0%}: GPy", "semigp", "final bound: GPy", "semigp",
 ]  # fmt: skip
 
 
 def line(name, seed, row):
-    gpy, cold, warm, staged = (row[key] for key in ("gpy", "cold", "at once", "staged"))
+    gpy, cold, warm = (row[key] for key in ("gpy", "cold", "warm"))
 
-    def seconds(value):
-        return f"{value:.1f}" if np.isfinite(value) else "not reached"
+    def seconds(value, starts=1):
+        return f"{value:.1f}{'' if starts == 1 else f' ({starts} starts)'}" if np.isfinite(value) else "not reached"
 
     def ratio(value):
         return f"**{gpy['seconds'] / value:.1f}**" if np.isfinite(value) else ""
 
     return [
-        name, str(seed), seconds(gpy["seconds"]), seconds(cold["to bound"]), seconds(warm["to bound"]),
-        ratio(warm["to bound"]), seconds(staged["to bound"]), ratio(staged["to bound"]),
-        seconds(gpy["to most"]), seconds(warm["to most"]),
-        f"{gpy['bound']:.0f}", f"{warm['bound']:.0f}", f"{staged['bound']:.0f}",
+        name, str(seed), seconds(gpy["seconds"]), seconds(cold["to bound"], cold["starts"]), ratio(cold["to bound"]),
+        seconds(warm["to bound"], warm["starts"]), ratio(warm["to bound"]), seconds(gpy["to most"]),
+        seconds(warm["to most"]), f"{gpy['bound']:.0f}", f"{warm['bound']:.0f}",
     ]  # fmt: skip
 
 
@@ -267,7 +270,7 @@ DETAILS = [
 
 
 def detail(name, seed, row):
-    gpy, warm, problem = row["gpy"], row["at once"], PROBLEMS[name]
+    gpy, warm, problem = row["gpy"], row["warm"], PROBLEMS[name]
 
     def each(fit):
         return f"{1e3 * fit['seconds'] / fit['evaluations']:.1f}"
@@ -283,11 +286,11 @@ def detail(name, seed, row):
 NOTES = f"""\
 Bayesian GP-LVMs, semigp and GPy from the same start with the same bound. Seconds to the bound at which GPy's optimiser
 ends, compilation included, imports not. *First process*: nothing is compiled yet; *later process*: compiled code is
-loaded. semigp moves everything at once there, as GPy does; *staged*, in a later process, it holds noise and signal for
-the first 50 iterations, as its estimators do. The bound has many optima: *not reached* means that semigp has ended in a
-lower one, or needed more than GPy's time. *To {MOST_OF_IT:.0%}* of GPy's rise, from start to end: what is left is the
-tail of its convergence. GPy ends by itself or after {MOST_EVALUATIONS} evaluations. Starts differ in the inducing
-inputs."""
+loaded. The bound has many optima. Where semigp ends in a lower one than GPy, it uses the time that GPy takes for
+further starts, with noise and signal held at first or with other inducing inputs; their number is in brackets, and
+their time counts. Final bounds are those of the first start. *To {MOST_OF_IT:.0%}* of GPy's rise, from start to end:
+what is left is the tail of its convergence. GPy ends by itself or after {MOST_EVALUATIONS} evaluations. Starts differ
+in the inducing inputs."""
 
 
 def report(rows, missing):
@@ -324,4 +327,4 @@ if __name__ == "__main__":
     if which == "gpy":
         print(json.dumps(fit_gpy(path)))
     else:
-        print(json.dumps(fit_semigp(path, arguments[0], *map(float, arguments[1:]))))
+        print(json.dumps(fit_semigp(path, *map(float, arguments))))

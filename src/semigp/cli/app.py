@@ -26,6 +26,7 @@ EXPERIMENTS = {
     "forecasting": "semigp.experiments.forecasting",
     "semi-supervised": "semigp.experiments.semi_supervised",
     "imputation": "semigp.experiments.imputation",
+    "calibration": "semigp.experiments.calibration",
 }
 _BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "streaming")
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in _BENCHMARKS}

@@ -1,6 +1,7 @@
 """Row chunks: sums and maps over rows whose memory does not grow with the number of rows."""
 
 import math
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -12,13 +13,23 @@ from .types import Array
 # Numbers held at once per chunk. Eight MiB of doubles stay in a CPU's cache; a GPU wants enough to fill it.
 _CHUNK_SIZE = {"cpu": 2**20}
 _CHUNK_SIZE_ACCELERATOR = 2**27
+CHUNK_VARIABLE = "SEMIGP_CHUNK_SIZE"  # of the environment: another number
 # Up to so many chunks' worth, holding on to everything is cheaper than computing it again for the gradient.
 _CHUNKS_KEPT = 4
 
 
+def chunk_size() -> int:
+    """Numbers held at once."""
+    default = _CHUNK_SIZE.get(jax.default_backend(), _CHUNK_SIZE_ACCELERATOR)
+    chosen = os.environ.get(CHUNK_VARIABLE, "")
+    if chosen and not (chosen.isdecimal() and int(chosen) > 0):
+        raise ValueError(f"{CHUNK_VARIABLE} is {chosen!r}; it must be a positive whole number, such as {default}.")
+    return int(chosen) if chosen else default
+
+
 def rows_per_chunk(n_rows: int, numbers_per_row: int) -> int:
     """How many of `n_rows` to process at once when each needs `numbers_per_row` intermediate numbers."""
-    size = _CHUNK_SIZE.get(jax.default_backend(), _CHUNK_SIZE_ACCELERATOR)
+    size = chunk_size()
     if n_rows * numbers_per_row <= size * _CHUNKS_KEPT:
         return n_rows
     return max(8, size // numbers_per_row)

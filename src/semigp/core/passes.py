@@ -40,10 +40,17 @@ class AllRows:
         self, parameters: Parameters, q: Whitened, setting: Setting, batches: Callable[[], Iterable[Batch]]
     ) -> None:
         self.setting, self.batches = setting, batches
-        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - `__exit__` closes it
         self.kl: Any = 0.0  # KL(q(X) ‖ p(X))
-        for batch in batches():
-            inferred = infer(parameters, q, batch.incomplete, setting)
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - `__exit__` closes it
+        try:
+            self._infer(parameters, q)
+        except BaseException:
+            self.file.close()
+            raise
+
+    def _infer(self, parameters: Parameters, q: Whitened) -> None:
+        for batch in self.batches():
+            inferred = infer(parameters, q, batch.incomplete, self.setting)
             if inferred is not None:
                 self.kl += inferred.kl
                 np.save(self.file, np.stack([inferred.mean, inferred.variance]))

@@ -23,6 +23,7 @@ from ..core.model import LogNormal
 from ..core.optimise import Callback, FitReport, labelled
 from ..core.rolling import LEAST_NOISE, propagate, sample_paths
 from ..series import Forecast, Timeline, fill_gaps, in_order, read_next, read_series
+from .fitting import all_or_nothing
 from .gaps import Gaps, infer_gaps
 from .saving import Saved
 
@@ -127,6 +128,7 @@ class GPForecaster(Saved, BaseEstimator):
 
     # ---- fitting
 
+    @all_or_nothing
     def fit(self, series: Any, covariates: Any = None, time: str | None = None) -> GPForecaster:
         """Learn the dynamics of a series.
 
@@ -148,7 +150,7 @@ class GPForecaster(Saved, BaseEstimator):
         with computing():
             self._learn(values, covariates, timeline)
         if self.fit_report_.status in ("iteration limit", "failed"):
-            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
+            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=3)
         return self
 
     def _check_covariates(

@@ -25,6 +25,7 @@ from ..core.optimise import Callback, fit
 from ..core.recognition import Weights, fit_back_constrained
 from ..core.rows import infer_rows
 from .back_constraints import Features
+from .fitting import all_or_nothing
 from .frames import FrameKind, as_frame
 from .mixture import TOLERANCE, Component, Recipe, Table, predict, start_component
 from .row_beliefs import RowBeliefs, mixture_moments
@@ -143,6 +144,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         tags.input_tags.allow_nan = True
         return tags
 
+    @all_or_nothing
     def fit(self, Y: Any, y: Any = None) -> BayesianGPLVM:
         """Find the latent inputs of the rows of Y, which may hold NaN."""
         self._validate_params()
@@ -160,7 +162,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._remember()
         # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
         if self.fit_report_.status == "failed" or "explained as noise" in self.fit_report_.message:
-            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=2)
+            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=3)
         return self
 
     def _recipe(self, n_rows: int) -> Recipe:

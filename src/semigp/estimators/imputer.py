@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..compilation import computing
 from ..core.chained import Imputation, impute
+from .fitting import all_or_nothing
 from .frames import FrameKind, as_frame
 from .gplvm import check_columns
 from .saving import Saved
@@ -64,6 +65,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> GPImputer:
         """Learn how the columns of X, NaN where missing, depend on each other."""
         self._validate_params()

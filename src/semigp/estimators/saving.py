@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from numbers import Integral
 from typing import Any
 
 import jax
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import storage
@@ -47,10 +49,19 @@ def load(path: str | os.PathLike) -> Any:
     found = storage.read(path, stored_classes())
     if not isinstance(found, Saved):
         raise storage.NotAModel(f"{path} holds a {type(found).__name__}, not an estimator.")
-    lacking = [name for name in found._get_param_names() if name not in vars(found)]  # type: ignore[attr-defined]
-    if lacking:
-        raise storage.NotAModel(f"{path} holds a {type(found).__name__} without {', '.join(lacking)}.")
+    _add_parameters(found)
+    try:
+        check_is_fitted(found)
+    except NotFittedError:
+        raise storage.NotAModel(f"{path} holds a {type(found).__name__} that was never fitted.") from None
     return found
+
+
+def _add_parameters(estimator: Saved) -> None:
+    """Those that came with a later version than the file's: as they are by default."""
+    for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
+        if name != "self" and name not in vars(estimator):
+            setattr(estimator, name, None if parameter.default is inspect.Parameter.empty else parameter.default)
 
 
 def stored_classes() -> list[type]:

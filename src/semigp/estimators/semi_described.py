@@ -25,12 +25,16 @@ from ..core.optimise import Callback, FitReport
 from ..core.processes import Processes
 from .checkpoint import Checkpoint, fingerprint
 from .contest import Contest, hold_contest
+from .fitting import all_or_nothing
 from .forms import fit_gaussian, fit_mixture, fit_published
 from .frames import FrameKind, as_frame, column_names
 from .inputs import CorrelatedInputs, StandardInputs
 from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
 from .saving import NOT_STORED, Saved
 from .spreading import SpreadFit, agree, check_alike, count_known, line_up, noticing_losses, scaler, share_sample
+
+# Of data in standard units. Units of measure show in the last digits, which hundreds of iterations would amplify.
+_DECIMALS = 10
 
 
 class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -155,6 +159,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
 
     # ---- fitting
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, X_std: Any = None) -> SemiDescribedGPRegressor:
         """Fit to rows with holes.
 
@@ -178,21 +183,24 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             self._x_scaler = scaler(processes, np.where(count_known(processes, X) == 0, 0.0, X))
             self._y_scaler = scaler(processes, y)
             self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
-            self._table = Table(self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_)
+            columns = self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_
+            self._table = Table(*(np.round(column, _DECIMALS) for column in columns))
             self._training, self._frame_kind = X, FrameKind.of(frame)
             self._fit_components(processes, checkpoint)
             if checkpoint is not None and self.fit_report_.status != "interrupted":
                 checkpoint.clear()
         report = self.fit_report_
         if report.status in ("iteration limit", "failed") or "explained as noise" in report.message:
-            warnings.warn(report.message, ConvergenceWarning, stacklevel=2)
+            warnings.warn(report.message, ConvergenceWarning, stacklevel=3)
         return self
 
     def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, copy=True)
-        y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
+        # In one layout: sums over rows are rounded by the order in memory, and iterations amplify that.
+        like = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+        X = validate_data(self, X, ensure_min_samples=2, copy=True, **like)
+        y = check_array(y, ensure_2d=False, input_name="y", **like)
         check_consistent_length(X, y)
         self._y_is_flat = y.ndim == 1
         return X, y.reshape(len(y), -1), _check_error_bars(X_std, X)

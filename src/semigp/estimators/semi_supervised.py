@@ -21,6 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ..core.optimise import Callback
+from .fitting import all_or_nothing
 from .frames import column_names
 from .gplvm import BayesianGPLVM, check_columns
 from .label_mixture import LabelMixture, Landscape, Places
@@ -127,6 +128,7 @@ class SemiSupervisedGPClassifier(
 
     # ---- fitting
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SemiSupervisedGPClassifier:
         """Embed all rows of X and learn from those that have a label.
 

@@ -25,6 +25,7 @@ from ..core.precision import in_float64
 from ..core.stochastic import Parameters, Setting, Whitened, whitened_from_blocks
 from ..core.stream import Schedule, fit_stream
 from .batches import Batches, Survey, survey
+from .fitting import all_or_nothing
 from .forms import LENGTHSCALE_SPREAD
 from .frames import column_names
 from .mixture import Component, Recipe, Table, fit_component
@@ -128,6 +129,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
 
     # ---- fitting
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> StreamingGPRegressor:
         """Fit to rows with holes.
 
@@ -149,7 +151,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             self._fit(Batches(source, known, self.batch_size), known, seed, random)
         report = self.fit_report_
         if report.status in ("iteration limit", "failed") or "explained as noise" in report.message:
-            warnings.warn(report.message, ConvergenceWarning, stacklevel=2)
+            warnings.warn(report.message, ConvergenceWarning, stacklevel=3)
         return self
 
     def _source(self, X: Any, y: Any) -> RowSource:

@@ -1,0 +1,62 @@
+"""Tables as people bring them: any scale, offset, pattern of holes, repeated rows, columns that say nothing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+
+# Every table costs a fit or two: a handful in CI, 500 in the nightly profile.
+some = settings(max_examples=6 if settings.default.max_examples < 500 else settings.default.max_examples)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Inputs with holes, outputs, and what they were before anything was lost."""
+
+    X: np.ndarray
+    y: np.ndarray
+    complete: np.ndarray
+
+    def __repr__(self):
+        return f"Rows(X={self.X!r}, y={self.y!r})".replace("\n", "")
+
+
+@st.composite
+def rows(draw, scales=True):
+    """2 to 40 rows of 1 to 3 inputs and 1 or 2 outputs."""
+    n, q, p = draw(st.integers(2, 40)), draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = random.normal(size=(n, q))
+    kind = draw(st.sampled_from(["plain", "plain", "repeated", "collinear", "constant", "whole numbers"]))
+    if kind == "repeated":
+        X[n // 2 :] = X[: n - n // 2]
+    elif kind == "collinear":
+        X[:, -1] = 2.0 * X[:, 0]
+    elif kind == "constant":
+        X[:, -1] = 1.0
+    elif kind == "whole numbers":
+        X = np.round(3 * X)
+    y = np.sin(X @ random.normal(size=(q, p))) + X[:, :1]
+    y += draw(st.sampled_from([0.0, 1e-6, 0.1, 10.0])) * random.normal(size=(n, p))
+    if draw(st.integers(0, 9)) == 0:
+        y[:, 0] = 3.0
+    if scales:
+        for table in (X, y):
+            for column in range(table.shape[1]):
+                scale, offset = 10.0 ** draw(st.integers(-8, 8)), draw(st.sampled_from([0.0, 0.0, 1.0, -1e3, 1e5]))
+                table[:, column] = scale * (table[:, column] + offset)
+    holes = np.where(random.random(X.shape) < draw(st.sampled_from([0.0, 0.2, 0.6])), np.nan, X)
+    holes[0] = X[0]  # no column is lost altogether
+    return Rows(holes, y, X)
+
+
+def have_units(table):
+    """Whether every column changes, as far as it is known."""
+    return all(np.all(np.nanmax(part, axis=0) > np.nanmin(part, axis=0)) for part in (table.X, table.y))
+
+
+def same_up_to(found, expected, y, share):
+    """Whether predictions agree up to a share of the spread of the outputs, column by column."""
+    spread = np.maximum(np.std(y, axis=0), 1e-12 * np.abs(y).max(axis=0))
+    return bool(np.all(np.abs(found - expected) <= share * spread))
