@@ -21,6 +21,16 @@ def test_inverses(x64, random, q):
         np.testing.assert_allclose(logs, np.linalg.slogdet(matrices)[1], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("size", [1e-14, 1e14])
+def test_small_and_large_matrices(x64, random, size):
+    """The inverse is as exact as that of a matrix of ordinary size."""
+    half = random.normal(size=(20, 3, 3))
+    matrices = half @ np.swapaxes(half, 1, 2) + np.eye(3)
+    found, logs = jax.jit(inverses)(size * matrices)
+    np.testing.assert_allclose(size * found, np.linalg.inv(matrices), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(logs, np.linalg.slogdet(size * matrices)[1], rtol=1e-12)
+
+
 def test_derivatives(x64, random):
     """Backwards, to 1e-10 of those of LAPACK's routines one after the other."""
     half = random.normal(size=(7, 4, 4))

@@ -43,13 +43,13 @@ def inverses(matrices: Float[Array, "n q q"]) -> tuple[jax.Array, jax.Array]:
 
     def eliminate(k, state):
         matrices, log_determinant = state
-        row, column = matrices[:, k, :], matrices[:, :, k]
         is_k = jnp.arange(q) == k
+        row, column = matrices[:, k, :], matrices[:, :, k]
         pivot = row[:, k, None]
         row = jnp.where(is_k, 1.0, row) / pivot
         # Row k is divided by the pivot, and takes itself off the other rows; column k becomes that of the inverse.
-        others = jnp.where(is_k, is_k[:, None].astype(matrices.dtype), matrices)
-        return others - (column - is_k)[:, :, None] * row[:, None, :], log_determinant + jnp.log(pivot[:, 0])
+        others = jnp.where(is_k, 0.0, matrices) - column[:, :, None] * row[:, None, :]
+        return jnp.where(is_k[:, None], row[:, None, :], others), log_determinant + jnp.log(pivot[:, 0])
 
     return jax.lax.fori_loop(0, q, eliminate, (matrices, jnp.zeros(matrices.shape[:1], matrices.dtype)))
 
