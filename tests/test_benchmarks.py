@@ -114,7 +114,7 @@ def test_a_fit_from_a_start_to_a_target(problem, tmp_path):
     signal, noise, lengthscale = 4.0, 0.2, np.array([1.0, 2.0])
     np.savez(tmp_path / "end.npz", mean=start["mean"], variance=np.full((24, 2), 0.3), inducing=start["inducing"],
              lengthscale=lengthscale, signal=[signal], noise=[noise])  # fmt: skip
-    found = endtoend.fit_semigp(str(path), "staged", -np.inf, np.inf, np.inf)
+    found = endtoend.fit_semigp(str(path), -np.inf, np.inf, np.inf)
     for key, scale, kernel, noise_variance, variance in (
         ("start", 1.0, RBF(1.0, np.sqrt(2.0) * np.ones(2)), 0.05, 0.1),
         ("where GPy ends", 2.0, RBF(1.0, lengthscale), noise, 0.3),
@@ -125,6 +125,9 @@ def test_a_fit_from_a_start_to_a_target(problem, tmp_path):
     assert found["bound"] > found["start"]
     assert 0.0 < found["to bound"] < found["seconds"]  # any bound will do
     assert np.isnan(found["to most"])
+    assert found["starts"] == 1
+    again = endtoend.fit_semigp(str(path), found["bound"] + 0.1, np.inf, 5.0)  # further starts until time is up
+    assert again["starts"] > 1
 
 
 @pytest.mark.slow
