@@ -97,7 +97,7 @@ def _open(path: Path) -> tuple[dict[str, Any], memoryview]:
         raise NotAModel(f"{path} is damaged: its checksum does not fit. Was it cut off, or changed?")
     end = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     try:
-        header = json.loads(bytes(content[_LENGTH:end]))
+        header = json.loads(bytes(content[_LENGTH:end]).decode())  # UTF-8 and nothing that JSON might guess
         version = header["format"]
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise NotAModel(f"{path} has no header that can be read: {error}") from error
