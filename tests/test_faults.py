@@ -55,7 +55,7 @@ except MemoryError as error:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
 def test_too_little_memory_is_said(tmp_path):
-    """With half a gigabyte or less: a MemoryError that says what to set."""
+    """128 MiB more than a small fit has: a MemoryError that says what to set."""
     run = subprocess.run([sys.executable, "-c", TOO_LARGE], capture_output=True, text=True, check=False)
     assert "SEMIGP_CHUNK_SIZE=131072" in run.stdout, run.stdout + run.stderr[-2000:]
 

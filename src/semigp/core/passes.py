@@ -26,7 +26,7 @@ from .optimise import Callback, FitReport, Stage, maximise
 from .parallel import WIDE_VECTORS
 from .posterior import Posterior, posterior_from_statistics, resolved_posterior
 from .statistics import Block, Statistics, collect
-from .stochastic import Batch, Inferred, Parameters, Setting, Whitened, best_whitened, infer, log_prior
+from .stochastic import Batch, Inferred, Parameters, Setting, Whitened, best_whitened, infer, log_prior, natural_units
 from .types import Array
 
 # Relative gain of an iteration at which L-BFGS ends.
@@ -77,7 +77,7 @@ class AllRows:
 
     def loss_and_gradient(self, free: Parameters) -> tuple[Float[Array, ""], Parameters]:
         """Minus the bound, by unconstrained parameters."""
-        total = self.statistics(_natural_units(free))
+        total = self.statistics(natural_units(free))
         bound, (gradient, weights) = _bound_and_gradient(free, total.sums(), total, self.setting)
         for blocks in self.blocks():
             gradient = jax.tree.map(jnp.add, gradient, _pull_back(free, blocks, weights))
@@ -91,9 +91,6 @@ class AllRows:
             jitter,
         )  # fmt: skip
         return resolved_posterior(*found), float(_bound(parameters, total, self.setting) - self.kl)
-
-
-_natural_units = jax.jit(lambda free: free.map_positive(jnp.exp))
 
 
 @functools.partial(jax.jit, compiler_options=WIDE_VECTORS)
@@ -134,7 +131,7 @@ def ascend(
     callback: Callback | None,
 ) -> tuple[Parameters, Whitened, FitReport]:  # fmt: skip
     """Some iterations of L-BFGS with q(x) held, and the q(v) that is best afterwards."""
-    with AllRows(_natural_units(free), q, setting, batches) as rows:
+    with AllRows(natural_units(free), q, setting, batches) as rows:
         free, report = maximise(rows.loss_and_gradient, free, [stage], _TOLERANCE, callback)
-        parameters = _natural_units(free)
+        parameters = natural_units(free)
         return free, best_whitened(parameters, rows.statistics(parameters), setting), report

@@ -41,7 +41,7 @@ _ADAM_DECAYS, _ADAM_FLOOR = (0.9, 0.99), 1e-8
 
 @pytree
 class Parameters:
-    """What Adam moves. Unconstrained, these are logarithms but for the inducing inputs."""
+    """What Adam and L-BFGS move. Unconstrained, these are logarithms but for the inducing inputs."""
 
     kernel: Kernel
     inducing_inputs: Float[Array, "m q"]
@@ -57,6 +57,10 @@ class Parameters:
         """With a function of every positive parameter."""
         changed = jax.tree.map(function, self)
         return replace(changed, inducing_inputs=self.inducing_inputs)
+
+
+# From logarithms.
+natural_units = jax.jit(lambda free: free.map_positive(jnp.exp))
 
 
 @pytree
@@ -119,17 +123,16 @@ class Setting:
 
 
 @jax.jit
-def best_whitened(parameters: Parameters, statistics: Statistics, setting: Setting) -> Whitened:
-    """The best q(v) for the statistics of all rows."""
+def best_whitened(parameters: Parameters, statistics: Statistics, setting: Setting, scale: Any = 1.0) -> Whitened:
+    """The best q(v) for the statistics of a `scale`-th of all rows."""
     cholesky, _ = _cholesky(parameters.kernel.gram(parameters.inducing_inputs), setting.jitter)
-    return Whitened.of(cholesky, statistics)
+    return Whitened.of(cholesky, statistics, scale)
 
 
 @jax.jit
 def whitened_from_blocks(parameters: Parameters, blocks: tuple[Block, ...], setting: Setting, scale: Any) -> Whitened:
     """The best q(v) for rows whose q(x) is known, a `scale`-th of all."""
-    cholesky, _ = _cholesky(parameters.kernel.gram(parameters.inducing_inputs), setting.jitter)
-    return Whitened.of(cholesky, collect(parameters.kernel, parameters.inducing_inputs, blocks), scale)
+    return best_whitened(parameters, collect(parameters.kernel, parameters.inducing_inputs, blocks), setting, scale)
 
 
 def posterior_of(parameters: Parameters, q: Whitened, setting: Setting) -> Posterior:

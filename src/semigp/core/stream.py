@@ -17,7 +17,7 @@ from .optimise import MESSAGES, Callback, FitReport, Progress, Stage, Status, pa
 from .passes import AllRows, ascend
 from .posterior import Posterior
 from .precision import as_float64, as_numpy, in_float64
-from .stochastic import Batch, Parameters, Setting, State, Whitened, adam_step, infer
+from .stochastic import Batch, Parameters, Setting, State, Whitened, adam_step, infer, natural_units
 
 # ρ = (t + t₀)^-κ, Robbins and Monro's steps; t₀ are the batches that q(U) has seen before. Nothing is gained by
 # remembering more than a pass, and a q(U) of old parameters holds the new ones back: ρ is at least a batch's share of
@@ -77,7 +77,7 @@ def fit_stream(
         fit = _Fit(parameters, q, setting, schedule, callback)
         fit.take_steps(batches, hold)
         fit.ascend(everything, hold)
-        found = fit.state.free.map_positive(jnp.exp)
+        found = natural_units(fit.state.free)
         with AllRows(found, fit.state.q, setting, everything) as rows:
             posterior, bound = rows.posterior(found)
         posterior = jax.tree.map(as_numpy, posterior)
@@ -119,7 +119,7 @@ class _Fit:
         every, estimates = max(1, self.schedule.n_steps // _TRACE_LENGTH), []
         for batch in itertools.islice(batches, self.schedule.n_steps):
             done = self.evaluations
-            inferred = infer(_natural_units(self.state.free), self.state.q, batch.incomplete, self.setting)
+            inferred = infer(natural_units(self.state.free), self.state.q, batch.incomplete, self.setting)
             rate, step = self.schedule.rate(done), self.schedule.natural_step(done)
             self.state, estimate = adam_step(self.state, batch, inferred, self.setting, moves, rate, step)
             self.evaluations += 1
@@ -162,9 +162,6 @@ class _Fit:
         return jax.tree.unflatten(
             structure, [jnp.full(leaf.shape, float(not is_held)) for leaf, is_held in zip(leaves, held, strict=True)]
         )
-
-
-_natural_units = jax.jit(lambda free: free.map_positive(jnp.exp))
 
 
 def _status(trace: Sequence[float]) -> Status:

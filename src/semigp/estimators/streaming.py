@@ -271,7 +271,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
 
 
 def _whole_passes(n_passes: int) -> int:
-    """Iterations of L-BFGS in a round. An evaluation costs a fifth of a pass of steps, a round two passes more."""
+    """Iterations of L-BFGS in a round. An evaluation costs a fraction of a pass of steps, a round one more pass."""
     return min(n_passes // 2, _MOST_ASCENTS) if n_passes >= _PASSES_TO_ASCEND else 0
 
 
