@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from .problems import WRONG_USE, Problem
-from .tables import numbers
+from .tables import listed, numbers
 
 ERROR_SUFFIX = "_std"
 
@@ -33,9 +33,7 @@ def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option:
     """A problem, if an option names a column that is not there."""
     for name in names:
         if name not in table.columns:
-            raise Problem(
-                f"{option} {name}: {path} has no such column; there are {', '.join(table.columns)}.", WRONG_USE
-            )
+            raise Problem(f"{option} {name}: {path} has no such column; there are {listed(table.columns)}.", WRONG_USE)
         if list(names).count(name) > 1:
             raise Problem(f"{option} {name}: given more than once.", WRONG_USE)
 

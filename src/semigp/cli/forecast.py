@@ -17,7 +17,7 @@ from .columns import check_present, choose_inputs, holds_numbers
 from .grid import on_grid
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
-from .tables import numbers, read_table, rounded
+from .tables import listed, numbers, read_table, rounded, shortened
 
 _DATES = "Write dates as 2015-01-31, 2015-01, 31.01.2015 or Jan 2015."
 _HISTORY = 200  # steps of the past that a figure shows at least
@@ -92,10 +92,8 @@ def _check_texts(table: pl.DataFrame, others: list[str], path: Path) -> None:
     for name, kind in table.schema.items():
         is_text = kind == pl.String and table[name].null_count() < len(table) and not holds_numbers(table[name])
         if is_text and name not in others:
-            example = table[name].drop_nulls()[0]
-            raise Problem(
-                f"{path}, column {name!r}: {example!r} is not read as a date. {_DATES} Or use --ignore {name}."
-            )
+            example = shortened(table[name].drop_nulls()[0])
+            raise Problem(f"{path}, column {name!r}: {example} is not read as a date. {_DATES} Or use --ignore {name}.")
 
 
 def _read(session: Session, path: Path, needed: dict[str, list[str]], time: str) -> tuple[pl.DataFrame, str]:
@@ -108,9 +106,7 @@ def _read(session: Session, path: Path, needed: dict[str, list[str]], time: str)
     else:
         dates = [name for name, kind in table.schema.items() if kind.is_temporal()]
         if len(dates) > 1:
-            raise Problem(
-                f"{path}: several columns hold dates ({', '.join(dates)}); choose one with --time.", WRONG_USE
-            )
+            raise Problem(f"{path}: several columns hold dates ({listed(dates)}); choose one with --time.", WRONG_USE)
         time = dates[0] if dates else ""
     if not time:
         _check_texts(table, [name for names in needed.values() for name in names], path)
@@ -127,8 +123,8 @@ def _numbers_or_dates(table: pl.DataFrame, time: str, path: Path) -> np.ndarray:
     try:
         return numbers(table, [time], path)[:, 0]
     except Problem:
-        example = table[time].drop_nulls()[0]
-        raise Problem(f"{path}, column {time!r}: {example!r} is neither a date nor a number. {_DATES}") from None
+        example = shortened(table[time].drop_nulls()[0])
+        raise Problem(f"{path}, column {time!r}: {example} is neither a date nor a number. {_DATES}") from None
 
 
 def _frame(table: pl.DataFrame, names: list[str], time: str, path: Path) -> pl.DataFrame:

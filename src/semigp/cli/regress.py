@@ -18,7 +18,7 @@ from .distributed import Alone, together
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
 from .stream import fit_stream
-from .tables import numbers, read_table, rounded
+from .tables import listed, numbers, read_table, rounded
 
 
 @reported
@@ -125,7 +125,7 @@ def _read(
         if not count:
             raise Problem(f"{path}, column {name!r}: no value to learn from.")
     share, told = missing / (n * len(names)), ", some with error bars." if bars else "."
-    session.note(f"{path}: {n:.0f} rows, inputs {_listed(names)}; {share:.0%} of their entries missing{told}")
+    session.note(f"{path}: {n:.0f} rows, inputs {listed(names, 6)}; {share:.0%} of their entries missing{told}")
     session.tell(rows_learned_from=int(n), inputs=names, targets=targets, share_missing=float(share))
     return inputs, y
 
@@ -200,7 +200,7 @@ def _predict_rows(session: Session, regressor: Any, inputs: Inputs, path: Path) 
         name for name, had, has in zip(inputs.names, *_have_bars(regressor, inputs), strict=True) if had and not has
     ]
     if lacking:
-        session.note(f"{path}: no error bars for {', '.join(lacking)}, as in training; its values count as exact.")
+        session.note(f"{path}: no error bars for {listed(lacking)}, as in training; its values count as exact.")
     return regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
 
 
@@ -218,7 +218,3 @@ def _draw(regressor: semigp.SemiDescribedGPRegressor, axes: Any, y: np.ndarray |
     from ..plotting import draw_prediction
 
     draw_prediction(regressor, axes, y=y)
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names if len(names) <= 6 else [*names[:5], f"and {len(names) - 5} more"])

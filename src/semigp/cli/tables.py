@@ -6,9 +6,12 @@ Rows are counted from 1, the header not included.
 from __future__ import annotations
 
 import csv
+import io
 import re
 import sys
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,9 @@ from .problems import Problem
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", "-", "?", "."})
 _LARGEST = 2**53  # from here on whole numbers are rounded
 _DELIMITERS = ",;\t|"
+_LONGEST_NAME = 500  # longer ones are most likely no names
+_BREAKS = re.compile(r"\s*[\t-\r\x1c-\x1e\x85\u2028\u2029]\s*")  # spreadsheets put them in headers
+_CONTROLS = re.compile(r"[\0-\x1f\x7f-\x9f]")
 # Whole numbers that a float holds exactly; numbers such as -1,5 where commas do not part fields.
 _WHOLE, _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d+(,\d*)?([eE][+-]?\d+)?")
 _FORMS = ("%Y-%m", "%d.%m.%Y", "%Y/%m/%d", "%b %Y", "%B %Y")  # of dates, besides ISO 8601
@@ -43,7 +49,8 @@ def read_part(path: Path, rank: int, count: int) -> pl.DataFrame:
     if path.is_file():
         if _kind(path) != "parquet":
             raise Problem(f"{path}: --distributed reads Parquet files, from which each process takes its own rows.")
-        n = pl.scan_parquet(path).select(pl.len()).collect().item()
+        with _readable(path):
+            n = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
         if n < 2 * count:
             raise Problem(f"{path} has {n} rows: too few for {count} processes.")
         return _read_parquet(path, slice(rank * n // count, (rank + 1) * n // count))
@@ -53,7 +60,11 @@ def read_part(path: Path, rank: int, count: int) -> pl.DataFrame:
         raise FileNotFoundError(2, "", str(path))
     if len(files) < count:
         raise Problem(f"{path}: {len(files)} Parquet files, too few for {count} processes.")
-    return pl.concat([_read_parquet(file) for file in files[rank::count]], how="vertical_relaxed")
+    parts = [_read_parquet(file) for file in files[rank::count]]
+    try:
+        return pl.concat(parts, how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise Problem(f"{path}: the files differ in their columns: {_in_a_line(error)}") from error
 
 
 def write_table(table: pl.DataFrame, path: Path | None) -> None:
@@ -85,13 +96,15 @@ def numbers(table: pl.DataFrame, names: list[str], path: Path) -> np.ndarray:
 
 def _numbers(table: pl.DataFrame, name: str, path: Path) -> np.ndarray:
     if name not in table.columns:
-        there = ", ".join(table.columns)
+        there = listed(table.columns)
         raise Problem(f"{path}: there is no column {name!r} (an empty one would do); there are {there}.")
     column = table[name]
-    if not column.dtype.is_numeric():
-        for row, value in enumerate(column, 1):
-            if value is not None and _number(str(value)) is None:
-                raise Problem(f"{path}, row {row}, column {name!r}: {_shortened(value)} is not a number.")
+    if not (column.dtype.is_numeric() or column.dtype == pl.Null):
+        found = [None if value is None else _number(str(value)) for value in column]
+        for row, (value, number) in enumerate(zip(column, found, strict=True), 1):
+            if value is not None and number is None:
+                raise Problem(f"{path}, row {row}, column {name!r}: {shortened(value)} is not a number.")
+        column = pl.Series(found, dtype=pl.Float64)  # polars reads fewer numbers than Python does
     values = column.cast(pl.Float64).to_numpy()
     if np.isinf(values).any():
         raise Problem(f"{path}, row {np.argmax(np.isinf(values)) + 1}, column {name!r}: the value is infinite.")
@@ -110,52 +123,95 @@ def _kind(path: Path) -> str:
     return kind
 
 
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Whatever polars has to say about a Parquet file, as a problem."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise Problem(f"{path} is not a Parquet file that can be read: {_in_a_line(error)}") from error
+    except pl.exceptions.PanicException as error:
+        raise Problem(f"{path} is not a Parquet file that can be read: it is damaged.") from error
+
+
 def _read_parquet(path: Path, rows: slice = slice(None)) -> pl.DataFrame:
     if not path.is_file():
         raise FileNotFoundError(2, "", str(path))
-    try:
-        table = pl.read_parquet(path) if rows == slice(None) else pl.scan_parquet(path)[rows].collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise Problem(f"{path} is not a Parquet file that can be read: {error}") from error
-    for name, kind in table.schema.items():
-        if kind.is_integer() and not (table[name].abs() > _LARGEST).any():
-            table = table.with_columns(pl.col(name).cast(pl.Int64))
-        elif kind.is_integer():
-            table = table.with_columns(pl.col(name).cast(pl.String))
-        elif kind.is_numeric() or kind == pl.Boolean:
-            table = table.with_columns(pl.col(name).cast(pl.Float64).fill_nan(None))
-        elif isinstance(kind, pl.Categorical | pl.Enum):
-            table = table.with_columns(pl.col(name).cast(pl.String))
-        elif not (kind.is_temporal() or kind in (pl.String, pl.Null)):
-            raise Problem(f"{path}, column {name!r} holds {kind}; numbers, times and text can be read.")
-    return table
+    with _readable(path):  # a name such as a[1].parquet is a name, no pattern
+        table = pl.scan_parquet(path, glob=False)[rows].collect()
+    _check_names(table.columns, path)
+    if not len(table):
+        raise Problem(f"{path}: there are no rows.")
+    return pl.DataFrame([_parquet_column(column, path) for column in table])
+
+
+def _parquet_column(column: pl.Series, path: Path) -> pl.Series:
+    kind = column.dtype
+    if kind.is_integer():
+        whole = column.cast(pl.Int64, strict=False)  # null where it does not fit
+        fits = whole.null_count() == column.null_count() and not ((whole > _LARGEST) | (whole < -_LARGEST)).any()
+        return whole if fits else column.cast(pl.String)
+    if kind.is_numeric() or kind == pl.Boolean:
+        return column.cast(pl.Float64).fill_nan(None)
+    if isinstance(kind, pl.Categorical | pl.Enum):
+        return column.cast(pl.String)
+    if not (kind.is_temporal() or kind in (pl.String, pl.Null)):
+        raise Problem(f"{path}, column {column.name!r} holds {kind}; numbers, times and text can be read.")
+    if isinstance(kind, pl.Date | pl.Datetime | pl.Duration):
+        _check_times(column, path)
+    return column
+
+
+def _check_times(column: pl.Series, path: Path) -> None:
+    """A file may hold times that Python has no words for."""
+    kind = column.dtype
+    if isinstance(kind, pl.Date):
+        ends, unit = [day - date(1970, 1, 1) for day in (date.min, date.max)], timedelta(1)
+    else:
+        unit = timedelta(microseconds={"ms": 1000, "us": 1, "ns": 1}[kind.time_unit])
+        ends = [timedelta.min, timedelta.max]
+        if isinstance(kind, pl.Datetime):
+            margin = timedelta(kind.time_zone is not None)  # the same moment may be in another year elsewhere
+            ends = [datetime.min + margin - datetime(1970, 1, 1), datetime.max - margin - datetime(1970, 1, 1)]
+    if getattr(kind, "time_unit", "") == "ns":
+        return  # from 1677 to 2262
+    first, last = (max(-(2**63), min(2**63 - 1, end // unit)) for end in ends)
+    outside = ~column.to_physical().is_between(first, last)
+    if outside.any():
+        row = outside.arg_true()[0] + 1
+        raise Problem(f"{path}, row {row}, column {column.name!r}: a time outside the years 1 to 9999.")
 
 
 def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
     """Header, rows, and whether numbers may have a comma in them."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            first = file.readline()
-            file.seek(0)
-            delimiter = max(_DELIMITERS, key=first.count)
-            lines = csv.reader(file, delimiter=delimiter, strict=True)
-            header = _check_header(next(lines, []), path)
-            rows: list[list[str]] = []
-            for fields in lines:
-                if len(header) == 1 and not fields:  # a missing value
-                    rows.append(fields)
-                elif fields:  # else an empty line is no row
-                    rows.append(fields)
-                    if len(fields) != len(header):
-                        where = f"{path}, row {len(rows)} (line {lines.line_num})"
-                        raise Problem(f"{where}: {len(fields)} fields, where the header has {len(header)}.")
-                    if "\0" in "".join(fields):
-                        raise Problem(f"{path}, row {len(rows)}: a zero byte. Is this a text file?")
-        except UnicodeDecodeError as error:
-            line = 1 + path.read_bytes()[: error.start].count(b"\n")
-            raise Problem(f"{path}, near line {line}: not UTF-8 text. Save the file as UTF-8.") from error
-        except csv.Error as error:
-            raise Problem(f"{path}, line {lines.line_num}: {error}.") from error
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = len((error.object[: error.start] + b"?").splitlines())
+        raise Problem(f"{path}, near line {line}: not UTF-8 text. Save the file as UTF-8.") from error
+    file = io.StringIO(text, newline="")
+    delimiter = max(_DELIMITERS, key=file.readline().count)
+    file.seek(0)
+    lines = csv.reader(file, delimiter=delimiter, strict=True)
+    begun = 0  # lines before this row
+    rows: list[list[str]] = []
+    try:
+        header = _check_header(next(lines, []), path)
+        begun = lines.line_num
+        for fields in lines:
+            begun = lines.line_num
+            if len(header) == 1 and not fields:  # a missing value
+                rows.append(fields)
+            elif fields:  # else an empty line is no row
+                rows.append(fields)
+                if len(fields) != len(header):
+                    where = f"{path}, row {len(rows)} (line {lines.line_num})"
+                    raise Problem(f"{where}: {len(fields)} fields, where the header has {len(header)}.")
+                if "\0" in "".join(fields):
+                    name = next(name for name, field in zip(header, fields, strict=True) if "\0" in field)
+                    raise Problem(f"{path}, row {len(rows)}, column {name!r}: a zero byte. Is this a text file?")
+    except csv.Error as error:
+        raise Problem(_misquoted(str(error), path, begun + 1, lines.line_num)) from error
     while rows and not rows[-1]:
         rows.pop()
     if not rows:
@@ -163,18 +219,50 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
     return header, [fields or [""] for fields in rows], delimiter != ","
 
 
+def _misquoted(error: str, path: Path, first: int, last: int) -> str:
+    """What Python's csv module says of a row from one line to another, with what to do."""
+    if "field limit" in error:
+        most = csv.field_size_limit()
+        return f"{path}, line {first}: a field of more than {most} characters. Is a quotation mark left open?"
+    if "end of data" in error:
+        return f"{path}, line {first}: unexpected end of data. A quotation mark is left open, here or below."
+    if "expected after" in error:
+        return f"{path}, line {last}: a field goes on after its closing quotation mark. Write a mark inside one twice."
+    return f"{path}, line {last}: {_in_a_line(error)}."
+
+
 def _check_header(fields: list[str], path: Path) -> list[str]:
-    header = [field.strip() for field in fields]
+    header = [_BREAKS.sub(" ", field.strip()) for field in fields]
     if not any(header):
-        raise Problem(f"{path}: the file is empty; a line with the names of the columns comes first.")
+        what = "first line" if path.stat().st_size else "file"
+        raise Problem(f"{path}: the {what} is empty; a line with the names of the columns comes first.")
     for number, name in enumerate(header, 1):
         if not name:
             raise Problem(f"{path}: column {number} has no name in the header.")
-        if name in header[: number - 1]:
-            raise Problem(f"{path}: column {name!r} is there twice, as {header.index(name) + 1} and {number}.")
+    _check_names(header, path)
     if all(_number(name) is not None for name in header):
         raise Problem(f"{path}: the first line holds numbers only; the names of the columns belong there.")
     return header
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    """Names that can be typed, and said in a sentence."""
+    if not names:
+        raise Problem(f"{path}: there are no columns.")
+    places: dict[str, int] = {}
+    for number, name in enumerate(names, 1):
+        if len(name) > _LONGEST_NAME:
+            raise Problem(
+                f"{path}: column {number} has a name of {len(name)} characters, {shortened(name)}; "
+                f"{_LONGEST_NAME} are allowed. Is a quotation mark left open?"
+            )
+        if "\0" in name:
+            raise Problem(f"{path}: a zero byte in the name of column {number}. Is this a text file?")
+        if _CONTROLS.search(name):
+            raise Problem(f"{path}: the name of column {number}, {name!r}, has a control character. Rename it.")
+        if name in places:
+            raise Problem(f"{path}: column {name!r} is there twice, as {places[name]} and {number}.")
+        places[name] = number
 
 
 def _column(fields: Any, has_commas: bool) -> pl.Series:
@@ -224,6 +312,18 @@ def _time(cell: str) -> datetime | None:
         return None
 
 
-def _shortened(value: Any) -> str:
-    text = repr(str(value))
+def shortened(value: Any) -> str:
+    """A cell as part of a sentence."""
+    text = repr(str(value)[:_LONGEST_NAME])
     return text if len(text) <= 40 else f"{text[:37]}…'"
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """Names as part of a sentence."""
+    return ", ".join(names if len(names) <= most else [*names[: most - 1], f"and {len(names) - most + 1} more"])
+
+
+def _in_a_line(error: Any) -> str:
+    """The first words of another library's error."""
+    text = " ".join(_CONTROLS.sub(" ", str(error)).split())
+    return text if len(text) <= 300 else f"{text[:299]}…"
