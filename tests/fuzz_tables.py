@@ -91,8 +91,8 @@ def change_size(rows, dice):
         for row in rows[1:3]:
             row[:0] = ["1"] * 5000
         del rows[3:]
-    elif how == 2:
-        rows.extend(rows[-1:] * 5000)
+    elif how == 2 and len("".join(rows[-1])) < 1000:
+        rows.extend([list(rows[-1]) for _ in range(5000)])
     elif rows[0]:
         rows[0][0] = "n" * dice.choice([10_000, 131_073])
 

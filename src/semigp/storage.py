@@ -14,6 +14,7 @@ are names from a list of classes that the reader brings along, with their attrib
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -31,6 +32,7 @@ import numpy as np
 
 FORMAT = 1
 _MAGIC, _LENGTH, _DIGEST = b"semigp model\n", 8, 32
+_ABANDONED = 3600.0  # seconds after which nobody is writing a file any more
 _KINDS = "biufcMmUS"  # of arrays: no objects
 _TYPE = re.compile(rf"[<>|=]?[{_KINDS}]\d{{1,9}}(\[\w+\])?")
 
@@ -75,6 +77,28 @@ def _replace(path: Path, content: bytes) -> None:
     except BaseException:
         name.unlink(missing_ok=True)
         raise
+    with contextlib.suppress(OSError):  # the model is there; what follows is for a crash, and for tidiness
+        _sync_folder(path.parent)
+        _remove_leftovers(path)
+
+
+def _sync_folder(folder: Path) -> None:
+    """The new name survives a crash of the machine, too. Windows has no way to ask for it."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """What killed processes were writing. Younger files may belong to one that is still at it."""
+    pattern, now = re.compile(re.escape(f".{path.name[:40]}.") + "[0-9a-f]{12}"), path.stat().st_mtime
+    with os.scandir(path.parent) as entries:
+        for entry in entries:
+            if pattern.fullmatch(entry.name) and now - entry.stat().st_mtime > _ABANDONED:
+                os.unlink(entry)
 
 
 def read(path: str | os.PathLike, classes: Iterable[type]) -> Any:

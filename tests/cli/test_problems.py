@@ -1,11 +1,17 @@
 """What is wrong with a file or an option is said in a sentence with the file, the row and the column, and a code."""
 
+import subprocess
+import sys
+from datetime import date, datetime
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 import semigp
-from semigp.cli.problems import BAD_DATA, WRONG_USE
+from semigp.cli.problems import BAD_DATA, WRONG_USE, Problem
+from semigp.cli.tables import numbers, read_part, read_table
 
 FILES = {
     "empty.csv": b"",
@@ -19,6 +25,19 @@ FILES = {
     "latin.csv": "a,y\n1,2\n3,é\n".encode("latin-1"),
     "zero.csv": b"a,y\n1,\x002\n",
     "quote.csv": b'a,y\n1,"2\n3,4\n',
+    "late.csv": b"a,y\n" + b"1,2\n" * 9000 + b"3,\xe9\n",
+    "utf16.csv": "a,y\n1,2\n".encode("utf-16"),
+    "bare16.csv": "a,y\n1,2\n".encode("utf-16-le"),
+    "quoted.csv": b'a\ty\n1\t2\n3\t"4"5\n',
+    "huge.csv": b'a,y\n1,2\n3,"4\n' + b"5,6\n" * 40_000,
+    "long.csv": b"a," + b"n" * 501 + b"\n1,2\n",
+    "escape.csv": b"a\x1b[2J,y\n1,2\n",
+    "blank.csv": b"\na,y\n1,2\n",
+    "trailing.csv": b"a,y,\n1,2,\n3,4,\n",
+    "large.csv": b"a,y\n1,2\n1e999,4\n",
+    "formula.csv": b"a,y\n1,2\n=1+1,4\n",
+    "under.csv": b"a,y\n1,2\n1_000,4\n",
+    "wide.csv": b",".join(b"c%d" % i for i in range(3000)) + b"\n" + b",".join([b"1"] * 3000) + b"\n",
     "nothing.csv": b"a,b,y\n1,,2\n3,,4\n5,,6\n",
     "no_y.csv": b"a,y\n1,\n2,\n3,\n",
     "minus.csv": b"a,a_std,y\n1,.1,2\n3,-.1,4\n5,.1,6\n",
@@ -43,8 +62,21 @@ CASES = [
     ("impute nameless.csv", BAD_DATA, "nameless.csv: column 2 has no name"),
     ("impute numbers.csv", BAD_DATA, "numbers.csv: the first line holds numbers only"),
     ("impute latin.csv", BAD_DATA, "latin.csv, near line 3: not UTF-8 text"),
-    ("impute zero.csv", BAD_DATA, "zero.csv, row 1: a zero byte"),
-    ("impute quote.csv", BAD_DATA, "quote.csv, line 3: unexpected end of data"),
+    ("impute late.csv", BAD_DATA, "late.csv, near line 9002: not UTF-8 text"),
+    ("impute utf16.csv", BAD_DATA, "utf16.csv, near line 1: not UTF-8 text"),
+    ("impute bare16.csv", BAD_DATA, "bare16.csv: a zero byte in the name of column 1. Is this a text file?"),
+    ("impute zero.csv", BAD_DATA, "zero.csv, row 1, column 'y': a zero byte"),
+    ("impute quote.csv", BAD_DATA, "quote.csv, line 2: unexpected end of data. A quotation mark is left open"),
+    ("impute quoted.csv", BAD_DATA, "quoted.csv, line 3: a field goes on after its closing quotation mark"),
+    ("impute huge.csv", BAD_DATA, "huge.csv, line 3: a field of more than 131072 characters. Is a quotation mark"),
+    ("impute long.csv", BAD_DATA, "long.csv: column 2 has a name of 501 characters, 'nnnn"),
+    ("impute escape.csv", BAD_DATA, r"escape.csv: the name of column 1, 'a\x1b[2J', has a control character"),
+    ("impute blank.csv", BAD_DATA, "blank.csv: the first line is empty; a line with the names of the columns"),
+    ("impute trailing.csv", BAD_DATA, "trailing.csv: column 3 has no name in the header"),
+    ("regress large.csv -t y", BAD_DATA, "large.csv, row 2, column 'a': the value is infinite"),
+    ("regress formula.csv -t y", BAD_DATA, "formula.csv, row 2, column 'a': '=1+1' is not a number"),
+    ("regress under.csv -t y", BAD_DATA, "under.csv, row 2, column 'a': '1_000' is not a number"),
+    ("regress train.csv -t y -p wide.csv", BAD_DATA, "there are c0, c1, c2, c3, c4, c5, c6, c7, c8, and 2991 more."),
     ("impute nothing.csv", BAD_DATA, "nothing.csv, column 'b': no value to learn from. Leave it out with --ignore b"),
     ("regress no_y.csv -t y", BAD_DATA, "no_y.csv, column 'y': no value to learn from"),
     ("regress minus.csv -t y", BAD_DATA, "minus.csv, row 2, column 'a_std': an error bar cannot be negative"),
@@ -145,3 +177,105 @@ def test_brackets_in_a_name_are_no_markup(shell):
     (shell.folder / "t.csv").write_text("mass [kg],[/bold],y\n1,2,3\n")
     assert "mass [kg]" in shell("info t.csv").stdout
     assert "[/bold]" in shell("info t.csv").stdout
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
+@pytest.mark.parametrize("count", [1000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_strange_tables_are_refused_or_read_and_nothing_else_happens(count):
+    """See `fuzz_tables`, which says of every file what may happen."""
+    command = [sys.executable, Path(__file__).parents[1] / "fuzz_tables.py", str(count), "0"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    refused, read = map(int, run.stdout.split())
+    assert refused + read == count
+    assert min(refused, read) > count / 10  # else the files would be too tame, or too wild
+
+
+WHOLE = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+
+
+@pytest.mark.parametrize("kind", WHOLE, ids=str)
+def test_whole_numbers_of_every_width(tmp_path, kind):
+    """As they are up to 2^53, which a float holds; as text where one is beyond."""
+    pl.DataFrame({"a": pl.Series([1, 100, None], dtype=kind)}).write_parquet(tmp_path / "t.pq")
+    found = read_table(tmp_path / "t.pq")["a"]
+    assert found.dtype == pl.Int64
+    assert found.to_list() == [1, 100, None]
+    ends = [pl.select(end).item() for end in (kind.min(), kind.max())]
+    pl.DataFrame({"a": pl.Series(ends, dtype=kind)}).write_parquet(tmp_path / "t.pq")
+    found = read_table(tmp_path / "t.pq")["a"]
+    assert found.to_list() == (ends if ends[1] <= 2**53 else [str(end) for end in ends])
+
+
+@pytest.mark.parametrize(("values", "row"), [
+    (pl.Series([0, 2**31 - 1], dtype=pl.Int32).cast(pl.Date), 2),
+    (pl.Series([-(2**63), 0], dtype=pl.Int64).cast(pl.Datetime("us")), 1),
+    (pl.Series([None, 2**62], dtype=pl.Int64).cast(pl.Datetime("ms", "UTC")), 2),
+    (pl.Series([0, 2**63 - 1], dtype=pl.Int64).cast(pl.Duration("ms")), 2),
+    (pl.Series([date.min, date.max]), None),
+    (pl.Series([datetime.min, datetime.max]), None),
+    (pl.Series([-(2**63) + 1, 2**63 - 1], dtype=pl.Int64).cast(pl.Datetime("ns")), None),
+], ids=["days", "us", "zone", "span", "all days", "all us", "all ns"])  # fmt: skip
+def test_times_beyond_those_of_python(tmp_path, values, row):
+    """The years from 1 to 9999 are read; others made polars panic."""
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"t": values}).write_parquet(path)
+    if row is None:
+        assert len(read_table(path)["t"].to_list()) == 2
+    else:
+        with pytest.raises(Problem, match=f"t.parquet, row {row}, column 't': a time that is too far; years are 1 to"):
+            read_table(path)
+
+
+def test_text_of_numbers_is_read_as_python_does(tmp_path):
+    """Blanks around them, and digits of other scripts: polars alone would refuse both."""
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": [" 3 ", "1e5", None, "١٢٣"]}).write_parquet(path)
+    np.testing.assert_array_equal(numbers(read_table(path), ["a"], path)[:, 0], [3.0, 1e5, np.nan, 123.0])
+    (tmp_path / "t.csv").write_text("a,b\n١٢٣,1_000\n１,2\n", encoding="utf-8")
+    table = read_table(tmp_path / "t.csv")
+    assert table["a"].to_list() == [123, 1]
+    assert table["b"].to_list() == ["1_000", "2"]
+
+
+@pytest.mark.parametrize(("table", "message"), [
+    (pl.DataFrame(), "there are no columns"),
+    (pl.DataFrame(schema={"a": pl.Float64}), "there are no rows"),
+    (pl.DataFrame({"a": [[1.0], [2.0]]}), r"column 'a' holds List\(Float64\); numbers, times and text can be read"),
+    (pl.DataFrame({"a\nb": [1.0]}), r"the name of column 1, 'a\\nb', has a control character. Rename it"),
+], ids=["columns", "rows", "nested", "name"])  # fmt: skip
+def test_parquet_without_a_table_in_it(tmp_path, table, message):
+    table.write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(Problem, match=f"t.parquet.*{message}"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_parts_of_damaged_or_unlike_files(tmp_path):
+    for name, table in (("a", {"x": [1.0]}), ("b", {"y": ["1", "2"], "z": [1, 2]})):
+        pl.DataFrame(table).write_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(Problem, match="the files differ in their columns"):
+        read_part(tmp_path, 0, 1)
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else PAR1")
+    with pytest.raises(Problem, match=r"a.parquet is not a Parquet file that can be read"):
+        read_part(tmp_path / "a.parquet", 0, 1)
+
+
+def test_brackets_in_the_name_of_a_file_are_no_pattern(tmp_path):
+    pl.DataFrame({"a": [1.0]}).write_parquet(tmp_path / "t[1].parquet")
+    pl.DataFrame({"a": [2.0]}).write_parquet(tmp_path / "t1.parquet")
+    assert read_table(tmp_path / "t[1].parquet")["a"].to_list() == [1.0]
+
+
+def test_line_breaks_in_a_header_are_blanks(tmp_path):
+    """Spreadsheets wrap long names so."""
+    (tmp_path / "t.csv").write_bytes(b'"mass\r\n[kg]",y\n1,2\n')
+    assert read_table(tmp_path / "t.csv").columns == ["mass [kg]", "y"]
+
+
+def test_formulas_come_back_as_they_were(shell):
+    """They are text, and data: whoever opens the file in a spreadsheet decides what they are there."""
+    texts = ["=1+1", "+1+1", "@SUM(A1:A9)", "-2+3", "=cmd|' /C calc'!A0"]
+    lines = [f"{text},{i},{i % 3}" for i, text in enumerate(texts)]
+    (shell.folder / "t.csv").write_text("\n".join(["who,a,b", *lines]) + "\n")
+    found = shell("impute t.csv --quiet").stdout.splitlines()[1:]
+    assert [line.split(",")[0] for line in found] == texts

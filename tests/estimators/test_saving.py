@@ -270,6 +270,73 @@ def test_others_may_read_the_file_as_the_umask_says(regressor, tmp_path):
     assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == 0o644
 
 
+KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+import semigp
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def half_written(handle, mode):
+    os.write(handle, b"semigp model")
+    die()
+
+def then_die(do):
+    return lambda *arguments: (do(*arguments), die())
+
+def kill(seconds, **patched):
+    child = os.fork()
+    if not child:
+        for name, instead in patched.items():
+            setattr(os, name, instead)
+        while True:
+            new.save(path)
+            old.save(path)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL) if not patched else None
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    semigp.load(path)
+    return "new" if path.read_bytes() == contents["new"] else "old" if path.read_bytes() == contents["old"] else "?"
+
+path, contents = Path(sys.argv[1]), {}
+new, old = map(semigp.load, sys.argv[2:])
+for name, model in (("new", new), ("old", old)):
+    model.save(path)
+    contents[name] = path.read_bytes()
+for patched in ({"fdopen": half_written}, {"fsync": die}, {"replace": die}, {"replace": then_die(os.replace)}):
+    print(kill(0.0, **patched))
+dice = random.Random(0)
+for _ in range(40):
+    print(kill(dice.uniform(0.0, 0.03)))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
+def test_old_or_new_file_survives_a_kill(tmp_path):
+    """Killed while half is written, before it is on the disk, before and after it takes the old one's place; then at 40
+    random moments. The oracles are the two files that undisturbed saves wrote: nothing else may ever be there.
+    """
+    golden = Path(__file__).parents[1] / "golden" / semigp.__version__
+    path, names = tmp_path / "model.semigp", ("imputer", "latent")
+    command = [sys.executable, "-W", "ignore", "-c", KILLED, path, *(golden / f"{name}.semigp" for name in names)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    found = run.stdout.split()
+    assert found[:4] == ["old", "old", "old", "new"]
+    assert len(found) == 44
+    assert set(found) == {"old", "new"}
+    left = [file for file in tmp_path.iterdir() if file != path]
+    assert len(left) >= 3  # what the killed were writing
+    model = semigp.load(path)
+    expected = json.loads((golden / "expected.json").read_text())
+    np.testing.assert_allclose(ask(model), expected[names[isinstance(model, BayesianGPLVM)]], rtol=1e-8, atol=1e-10)
+    for file in left[1:]:
+        os.utime(file, (0, path.stat().st_mtime - 2 * storage._ABANDONED))
+    model.save(path)
+    assert set(tmp_path.iterdir()) == {path, left[0]}  # nobody is writing the old ones; somebody may be writing that
+
+
 def test_old_file_survives_a_failed_save(saved, regressor, monkeypatch):
     before = saved.read_bytes()
 

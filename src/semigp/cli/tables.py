@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ _BREAKS = re.compile(r"\s*[\t-\r\x1c-\x1e\x85\u2028\u2029]\s*")  # spreadsheets 
 _CONTROLS = re.compile(r"[\0-\x1f\x7f-\x9f]")
 # Whole numbers that a float holds exactly; numbers such as -1,5 where commas do not part fields.
 _WHOLE, _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d+(,\d*)?([eE][+-]?\d+)?")
+# Of times in Parquet files; nanoseconds reach from 1677 to 2262, which is never too far.
+_UNITS = {"days": timedelta(1), "ms": timedelta(milliseconds=1), "us": timedelta(microseconds=1), "ns": None}
 _FORMS = ("%Y-%m", "%d.%m.%Y", "%Y/%m/%d", "%b %Y", "%B %Y")  # of dates, besides ISO 8601
 _SUFFIXES = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
@@ -164,22 +166,19 @@ def _parquet_column(column: pl.Series, path: Path) -> pl.Series:
 
 def _check_times(column: pl.Series, path: Path) -> None:
     """A file may hold times that Python has no words for."""
-    kind = column.dtype
-    if isinstance(kind, pl.Date):
-        ends, unit = [day - date(1970, 1, 1) for day in (date.min, date.max)], timedelta(1)
-    else:
-        unit = timedelta(microseconds={"ms": 1000, "us": 1, "ns": 1}[kind.time_unit])
-        ends = [timedelta.min, timedelta.max]
-        if isinstance(kind, pl.Datetime):
-            margin = timedelta(kind.time_zone is not None)  # the same moment may be in another year elsewhere
-            ends = [datetime.min + margin - datetime(1970, 1, 1), datetime.max - margin - datetime(1970, 1, 1)]
-    if getattr(kind, "time_unit", "") == "ns":
-        return  # from 1677 to 2262
-    first, last = (max(-(2**63), min(2**63 - 1, end // unit)) for end in ends)
-    outside = ~column.to_physical().is_between(first, last)
+    kind, start = column.dtype, datetime(1970, 1, 1)
+    first, last = timedelta.min, timedelta.max  # of spans of time
+    if not isinstance(kind, pl.Duration):
+        margin = timedelta(getattr(kind, "time_zone", None) is not None)  # elsewhere, it may be another year
+        first, last = datetime.min + margin - start, datetime.max - margin - start
+    unit = _UNITS[getattr(kind, "time_unit", "days")]
+    if unit is None:
+        return
+    ends = (max(-(2**63), min(2**63 - 1, end // unit)) for end in (first, last))
+    outside = ~column.to_physical().is_between(*ends)
     if outside.any():
         row = outside.arg_true()[0] + 1
-        raise Problem(f"{path}, row {row}, column {column.name!r}: a time outside the years 1 to 9999.")
+        raise Problem(f"{path}, row {row}, column {column.name!r}: a time that is too far; years are 1 to 9999.")
 
 
 def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
