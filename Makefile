@@ -31,9 +31,10 @@ test-others: $(INSTALLED)
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
 
-nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered files; about two hours
+nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 100,000 strange tables; about two hours
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
 	$(BIN)/python -m pytest tests/estimators/test_saving.py -k tampered
+	$(BIN)/python -m pytest tests/cli/test_problems.py -k strange
 
 test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators

@@ -94,7 +94,7 @@ def change_size(rows, dice):
     elif how == 2 and len("".join(rows[-1])) < 1000:
         rows.extend([list(rows[-1]) for _ in range(5000)])
     elif rows[0]:
-        rows[0][0] = "n" * dice.choice([10_000, 131_073])
+        rows[0][0] = "n" + dice.choice("n \t") * dice.choice([10_000, 131_000, 131_073]) + "n"
 
 
 def make_text(dice):

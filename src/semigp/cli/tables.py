@@ -24,7 +24,6 @@ MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "no
 _LARGEST = 2**53  # from here on whole numbers are rounded
 _DELIMITERS = ",;\t|"
 _LONGEST_NAME = 500  # longer ones are most likely no names
-_BREAKS = re.compile(r"\s*[\t-\r\x1c-\x1e\x85\u2028\u2029]\s*")  # spreadsheets put them in headers
 _CONTROLS = re.compile(r"[\0-\x1f\x7f-\x9f]")
 # Whole numbers that a float holds exactly; numbers such as -1,5 where commas do not part fields.
 _WHOLE, _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d+(,\d*)?([eE][+-]?\d+)?")
@@ -231,7 +230,7 @@ def _misquoted(error: str, path: Path, first: int, last: int) -> str:
 
 
 def _check_header(fields: list[str], path: Path) -> list[str]:
-    header = [_BREAKS.sub(" ", field.strip()) for field in fields]
+    header = [_joined(field) for field in fields]
     if not any(header):
         what = "first line" if path.stat().st_size else "file"
         raise Problem(f"{path}: the {what} is empty; a line with the names of the columns comes first.")
@@ -242,6 +241,11 @@ def _check_header(fields: list[str], path: Path) -> list[str]:
     if all(_number(name) is not None for name in header):
         raise Problem(f"{path}: the first line holds numbers only; the names of the columns belong there.")
     return header
+
+
+def _joined(name: str) -> str:
+    """A name in one line, where a spreadsheet had wrapped it."""
+    return " ".join(line.strip() for line in name.strip().expandtabs(1).splitlines())
 
 
 def _check_names(names: Sequence[str], path: Path) -> None:
