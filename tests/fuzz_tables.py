@@ -1,6 +1,6 @@
 """Read tables that someone has damaged, or written in ways that nobody foresaw: fuzz_tables.py COUNT SEED [FIRST].
 
-Every file must be read or be refused, within five seconds, half a gigabyte, and without running, opening or connecting
+Every file must be read or be refused, within three seconds, half a gigabyte, and without running, opening or connecting
 to anything. What is read has columns of numbers, times or text; a column taken as numbers is finite or missing. What is
 refused is told in one line that names the file. Prints how many files were refused and how many read.
 """
@@ -228,7 +228,7 @@ def main(count, seed, first=0):
         for name, content in (make(dice) for _ in range(50)):
             (Path(folder) / name).write_bytes(content)
             check(Path(folder) / name)
-    print(*try_files(count, seed, make, check, 5.0, first))
+    print(*try_files(count, seed, make, check, 3.0, first))
 
 
 if __name__ == "__main__":

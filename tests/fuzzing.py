@@ -41,6 +41,9 @@ def change_bytes(content, dice, signs=b'\x00\xff[]{}",:0-9e'):
 def try_files(count, seed, make, read, seconds=1.0, first=0):
     """How many of `count` files `read` refused (False) and took (True), each in some seconds and half a gigabyte.
 
+    Seconds of computing, and thirty times as many by the clock, since others may use the machine. A file that takes
+    longer ends the process, and stays in the temporary folder.
+
     `make` gives a file's name and content, by dice. Whatever `read` loads late must be loaded already.
     """
     global allowed_file
@@ -58,11 +61,13 @@ def try_files(count, seed, make, read, seconds=1.0, first=0):
             path.write_bytes(content)
             allowed_file = str(path)
             seen.clear()
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            signal.setitimer(signal.ITIMER_REAL, 30 * seconds)
             try:
                 taken += read(path)
             except BaseException as error:
                 raise AssertionError(f"file {number} of seed {seed}: {type(error).__name__}: {error}") from error
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             assert not seen, f"file {number} of seed {seed}: {seen}"
     return count - taken, taken
