@@ -122,7 +122,7 @@ def test_draws_of_training_rows_have_noise_of_their_own():
     random = np.random.default_rng(0)
     table = Table(random.normal(size=(300, 2)), random.normal(size=(300, 1)), np.zeros((300, 2)))
     table.inputs[100:, 1] = np.nan
-    own = spreading.OwnRows(table, 0, is_in_sample=False)
+    own = spreading.OwnRows(table, 0, places=None)
     inputs = spreading_inputs(table.take(np.arange(200)), own)
     draws = [drawn.inputs[100:, 1] for drawn in inputs.drawn(table)]
     assert np.std(draws[0]) > 0.7  # were it shared, nothing but the small differences of the means would be left

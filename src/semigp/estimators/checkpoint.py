@@ -19,13 +19,17 @@ import re
 import time
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .. import storage
 from ..core.processes import Processes
+from .saving import NOT_STORED
 
 # Seconds between two states of an optimisation; or so many times what writing the last one took, if that is more.
 EVERY_SECONDS, _TIMES_WRITING = 10.0, 10.0
@@ -170,3 +174,27 @@ def fingerprint(arrays: list[np.ndarray], *facts: Any) -> str:
         digest.update(repr(array.shape).encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
+
+
+def open_checkpoint(estimator: Any, processes: Processes, *arrays: np.ndarray) -> Checkpoint | None:
+    """The folder that an estimator asks for, for a fit to these arrays and with its parameters; None without one."""
+    if estimator.checkpoint is None:
+        return None
+    parameters = {name: value for name, value in estimator.get_params().items() if name not in NOT_STORED}
+    if not isinstance(estimator.random_state, Integral):
+        parameters["random_state"] = None
+    from .. import __version__
+
+    versions = __version__, jax.__version__, processes.mesh.devices.shape, jax.default_backend()
+    about = fingerprint(list(arrays), sorted(parameters.items()), *versions)
+    return Checkpoint(estimator.checkpoint, about, processes)
+
+
+def choose_seed(random_state: Any, processes: Processes, checkpoint: Checkpoint | None) -> int:
+    """Of all random numbers: the same in all processes, and in a fit that goes on."""
+    seed = None if checkpoint is None else checkpoint.get("seed")
+    if seed is None:
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        if checkpoint is not None:
+            checkpoint.put("seed", seed)
+    return int(processes.first(np.array(seed)))

@@ -24,6 +24,7 @@ from ..core.model import posterior
 from ..core.optimise import Callback, fit
 from ..core.recognition import Weights, fit_back_constrained
 from ..core.rows import infer_rows
+from .arrangement import Arrangement
 from .back_constraints import Features
 from .fitting import all_or_nothing
 from .frames import FrameKind, as_frame
@@ -155,10 +156,12 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             raise ValueError(
                 f"n_components={self.n_components} needs {self.n_components + 1} rows or more, not {len(Y)}."
             )
-        self._centre, self._scale = np.nanmean(Y, axis=0), _scale(Y, self.scaling)
+        self._arrangement = Arrangement.of(Y)
+        arranged = self._arrangement.arranged(Y)
+        self._centre, self._scale = np.nanmean(arranged, axis=0), _scale(arranged, self.scaling)
         self._rows = self._standard(Y)
         with computing():
-            self._fit(self._recipe(len(Y)))
+            self._fit(self._recipe(len(Y)), self._rows[self._arrangement.rows])
         self._remember()
         # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
         if self.fit_report_.status == "failed" or "explained as noise" in self.fit_report_.message:
@@ -176,15 +179,15 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             variance_start=_VARIANCE_START,
         )
 
-    def _fit(self, recipe: Recipe) -> None:
-        unknown = np.full((len(self._rows), self.n_components), np.nan)
-        model, data, stages = start_component(recipe, Table(unknown, self._rows, np.zeros(unknown.shape)))
+    def _fit(self, recipe: Recipe, rows: np.ndarray) -> None:
+        unknown = np.full((len(rows), self.n_components), np.nan)
+        model, data, stages = start_component(recipe, Table(unknown, rows, np.zeros(unknown.shape)))
         # Rows without any value stay where they start: at the prior.
-        is_empty = np.isnan(self._rows).all(axis=1)[data.rows]
+        is_empty = np.isnan(rows).all(axis=1)[data.rows]
         model = replace(model, variance=np.where(is_empty[:, None], 1.0, model.variance))
         if self.back_constrained:
-            features = Features.of(self._filled(self._rows), recipe.random_state)
-            table = self._describe(features, self._rows)
+            features = Features.of(self._filled(rows), recipe.random_state)
+            table = self._describe(features, rows)
             model, weights, report = fit_back_constrained(model, data, table, stages, TOLERANCE, recipe.callback)
             self._recogniser: tuple[Features, Weights] | None = (features, weights)
         else:
@@ -195,7 +198,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _remember(self) -> None:
         data, model = self._component.data, self._component.model
         is_real = np.asarray(data.rows) >= 0
-        order = np.argsort(np.asarray(data.rows)[is_real])
+        order = np.argsort(self._arrangement.rows[np.asarray(data.rows)[is_real]])
         self.embedding_ = np.asarray(model.mean)[is_real][order]
         self.embedding_std_ = np.sqrt(np.asarray(model.variance)[is_real][order])
         lengthscale = np.asarray(model.kernel.lengthscale)
@@ -206,7 +209,10 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._n_features_out = self.n_components
 
     def _standard(self, Y: np.ndarray) -> np.ndarray:
-        return (Y - self._centre) / self._scale
+        return (Y[:, self._arrangement.columns] - self._centre) / self._scale
+
+    def _natural(self, rows: np.ndarray) -> np.ndarray:
+        return self._arrangement.columns_as_given(rows * self._scale + self._centre)
 
     # ---- new rows
 
@@ -271,7 +277,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         checks.check_error_bars(error, X.shape)
         with computing():
             mean, variance = predict(self._component, InputBelief(X, error**2))
-        mean, std = mean * self._scale + self._centre, np.sqrt(variance) * self._scale
+        mean, std = self._natural(mean), self._arrangement.columns_as_given(np.sqrt(variance) * self._scale)
         return (mean, std) if return_std else mean
 
     def impute(self, Y: Any = None, return_std: bool = False) -> Any:
@@ -282,7 +288,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         check_is_fitted(self)
         kind = self._frame_kind if Y is None else FrameKind.of(Y)
         if Y is None:
-            Y = self._rows * self._scale + self._centre
+            Y = self._natural(self._rows)
             beliefs = RowBeliefs.single(self.embedding_, self.embedding_std_**2)
         else:
             Y = self._check_rows(Y)
@@ -318,4 +324,4 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             functions = self._component.posterior.sample_functions(key, n_samples)
             values = np.asarray(functions.each(inputs))
         values = values + np.sqrt(self._component.noise_variance) * random.normal(size=values.shape)
-        return values * self._scale + self._centre
+        return self._natural(values)

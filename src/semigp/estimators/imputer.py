@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..compilation import computing
 from ..core.chained import Imputation, impute
+from .arrangement import DECIMALS, Arrangement
 from .fitting import all_or_nothing
 from .frames import FrameKind, as_frame
 from .gplvm import check_columns
@@ -73,9 +75,12 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, copy=True)
         check_columns(X, getattr(self, "feature_names_in_", None))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._scaler, self._training = StandardScaler().fit(X), X
+        self._arrangement = Arrangement.of(X)
+        self._scaler, self._training = StandardScaler().fit(X[self._arrangement.rows]), X
+        standard = np.round(self._arrangement.arranged(self._scaler.transform(X)), DECIMALS)
         with computing():
-            self._imputation, self._chain = impute(self._scaler.transform(X), self.n_draws, self._seed)
+            found, self._chain = impute(standard, self.n_draws, self._seed)
+        self._imputation = _each(self._arrangement.as_given, found)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -110,9 +115,14 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         with computing():
-            return X, self._chain.complete(self._scaler.transform(X), self._seed)
+            found = self._chain.complete(self._scaler.transform(X)[:, self._arrangement.columns], self._seed)
+        return X, _each(self._arrangement.columns_as_given, found)
 
     def _moments(self, X: np.ndarray, found: Imputation) -> tuple[np.ndarray, np.ndarray]:
         holes = np.isnan(X)
         mean = np.where(holes, self._scaler.inverse_transform(found.mean), X)
         return mean, np.where(holes, np.sqrt(found.variance) * self._scaler.scale_, 0.0)
+
+
+def _each(order: Callable[[np.ndarray], np.ndarray], found: Imputation) -> Imputation:
+    return Imputation(order(found.draws), order(found.mean), order(found.variance))

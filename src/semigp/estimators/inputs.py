@@ -44,7 +44,7 @@ class OwnRows:
 
     table: Table
     first: int  # the place of the first of them among all rows
-    is_in_sample: bool  # whether the sample has all rows of all processes
+    places: np.ndarray | None  # of them in the sample, if that has all rows of all processes
 
 
 @dataclass
@@ -102,11 +102,10 @@ class CorrelatedInputs:
         everyone, chain = self._given_all
         if self.own is None:
             return everyone
-        first, n = self.own.first, len(self.own.table.inputs)
-        if self.own.is_in_sample:
-            rows = slice(first, first + n)
-            return Imputation(everyone.draws[:, rows], everyone.mean[rows], everyone.variance[rows])
-        return chain.complete(self._known_columns(self.own.table), (self.seed, first), is_noise_shared=False)
+        places = self.own.places
+        if places is not None:
+            return Imputation(everyone.draws[:, places], everyone.mean[places], everyone.variance[places])
+        return chain.complete(self._known_columns(self.own.table), (self.seed, self.own.first), is_noise_shared=False)
 
     @cached_property
     def _given_inputs(self) -> ChainedGPs:

@@ -85,6 +85,7 @@ def stored_classes() -> list[type]:
         targets,
     )
     from . import (
+        arrangement,
         back_constraints,
         contest,
         forecaster,
@@ -105,7 +106,7 @@ def stored_classes() -> list[type]:
     return [
         semi_described.SemiDescribedGPRegressor, gplvm.BayesianGPLVM, semi_supervised.SemiSupervisedGPClassifier,
         streaming.StreamingGPRegressor, forecaster.GPForecaster, imputer.GPImputer, forecaster.Scale, gaps.Gaps,
-        series.Timeline, frames.FrameKind, StandardScaler, mixture.Component, mixture.Table,
+        arrangement.Arrangement, series.Timeline, frames.FrameKind, StandardScaler, mixture.Component, mixture.Table,
         inputs.StandardInputs, inputs.CorrelatedInputs, inputs.OwnRows, contest.Contest,
         back_constraints.Features, label_mixture.LabelMixture, label_mixture.Landscape, label_mixture.Places,
         label_mixture.View, labels.LabelColumn, labels.Labels, row_graph.RowGraph, label_gp.LabelGP,

@@ -23,18 +23,26 @@ from ..core import InputBelief, checks
 from ..core.kernels import Kernel
 from ..core.optimise import Callback, FitReport
 from ..core.processes import Processes
-from .checkpoint import Checkpoint, fingerprint
+from .arrangement import DECIMALS
+from .checkpoint import Checkpoint, choose_seed, open_checkpoint
 from .contest import Contest, hold_contest
 from .fitting import all_or_nothing
 from .forms import fit_gaussian, fit_mixture, fit_published
 from .frames import FrameKind, as_frame, column_names
 from .inputs import CorrelatedInputs, StandardInputs
 from .mixture import Component, Recipe, Table, infer_inputs, pooled, predict
-from .saving import NOT_STORED, Saved
-from .spreading import SpreadFit, agree, check_alike, count_known, line_up, noticing_losses, scaler, share_sample
-
-# Of data in standard units. Units of measure show in the last digits, which hundreds of iterations would amplify.
-_DECIMALS = 10
+from .saving import Saved
+from .spreading import (
+    SpreadFit,
+    agree,
+    arrange,
+    check_alike,
+    count_known,
+    line_up,
+    noticing_losses,
+    scaler,
+    share_sample,
+)
 
 
 class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -178,13 +186,15 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         processes = Processes(line_up(self.mesh))
         with noticing_losses(processes, self.checkpoint), computing():
             self._check_everywhere(processes, X, y)
-            checkpoint = self._open_checkpoint(processes, X, y, error)
-            self._seed = self._choose_seed(processes, checkpoint)
+            self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
+            self._arrangement = arrange(processes, X, y, error)
+            X, y, error = self._arrangement.arranged(X), y[self._arrangement.rows], self._arrangement.arranged(error)
+            checkpoint = open_checkpoint(self, processes, X, y, error)
+            self._seed = choose_seed(self.random_state, processes, checkpoint)
             self._x_scaler = scaler(processes, np.where(count_known(processes, X) == 0, 0.0, X))
             self._y_scaler = scaler(processes, y)
-            self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
             columns = self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_
-            self._table = Table(*(np.round(column, _DECIMALS) for column in columns))
+            self._table = Table(*(np.round(column, DECIMALS) for column in columns))
             self._training, self._frame_kind = X, FrameKind.of(frame)
             self._fit_components(processes, checkpoint)
             if checkpoint is not None and self.fit_report_.status != "interrupted":
@@ -211,26 +221,6 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         if empty.any():
             raise ValueError(f"y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
 
-    def _open_checkpoint(self, processes: Processes, *arrays: np.ndarray) -> Checkpoint | None:
-        if self.checkpoint is None:
-            return None
-        parameters = {name: value for name, value in self.get_params().items() if name not in NOT_STORED}
-        if not isinstance(self.random_state, Integral):
-            parameters["random_state"] = None
-        from .. import __version__
-
-        versions = __version__, jax.__version__, processes.mesh.devices.shape, jax.default_backend()
-        return Checkpoint(self.checkpoint, fingerprint(list(arrays), sorted(parameters.items()), *versions), processes)
-
-    def _choose_seed(self, processes: Processes, checkpoint: Checkpoint | None) -> int:
-        """Of all random numbers: the same in all processes, and in a fit that goes on."""
-        seed = None if checkpoint is None else checkpoint.get("seed")
-        if seed is None:
-            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            if checkpoint is not None:
-                checkpoint.put("seed", seed)
-        return int(processes.first(np.array(seed)))
-
     def _fit_components(self, processes: Processes, checkpoint: Checkpoint | None) -> None:
         """A semi-described GP for every draw of the missing inputs, or one with a Gaussian q(x)."""
         recipe, table, own = self._recipe(), self._table, None
@@ -255,7 +245,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             self._components, reports = fit_form(recipe, table, self._inputs)
         self.fit_report_ = _joint_report(reports)
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
-        self.relevance_ = relevance([component.model.kernel for component in self._components])
+        slopes = relevance([component.model.kernel for component in self._components])
+        self.relevance_ = self._arrangement.columns_as_given(slopes)
         noise_variance = np.mean([component.noise_variance for component in self._components], axis=0)
         self.noise_variance_ = noise_variance * self._y_scaler.scale_**2
 
@@ -299,7 +290,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return X, _check_error_bars(X_std, X)
+        return X[:, self._arrangement.columns], _check_error_bars(X_std, X)[:, self._arrangement.columns]
 
     def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component, InputBelief]]:
         """Components and what they are asked about: all the one belief, or each as many of the draws."""
@@ -347,13 +338,15 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
                 raise ValueError("y was given without X: give the rows that it belongs to, or neither.")
             kind, X, is_known = self._frame_kind, self._training, ~self._table.is_uncertain
             mean, variance = self._training_moments()
+            as_given = self._arrangement.as_given
         else:
             kind = FrameKind.of(X)
             X, _ = self._check_new(X, None)
             is_known = ~np.isnan(X)
             mean, variance = self._new_moments(self._x_scaler.transform(X), self._check_outputs(y, X))
-        mean = as_frame(np.where(is_known, X, self._x_scaler.inverse_transform(mean)), kind)
-        std = as_frame(np.where(is_known, 0.0, np.sqrt(variance) * self._x_scaler.scale_), kind)
+            as_given = self._arrangement.columns_as_given
+        mean = as_frame(as_given(np.where(is_known, X, self._x_scaler.inverse_transform(mean))), kind)
+        std = as_frame(as_given(np.where(is_known, 0.0, np.sqrt(variance) * self._x_scaler.scale_)), kind)
         return (mean, std) if return_std else mean
 
     def _check_outputs(self, y: Any, X: np.ndarray) -> np.ndarray | None:
