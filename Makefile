@@ -8,7 +8,14 @@ INSTALLED := $(VENV)/.installed
 PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed
 TORCH ?= torch
 
-.PHONY: demo test test-core test-others test-sktime test-slow nightly lint format bench peers docs picture clean
+# The locks name exact versions and the hashes of their files, the build backend among them: pip takes no other file.
+# An editable install has no hash, so it comes after, without dependencies and with the locked backend.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP_INSTALL) --require-hashes --requirement
+EDITABLE := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+
+.PHONY: demo test test-core test-others test-sktime test-oldest test-slow nightly lint format bench peers docs picture
+.PHONY: lock audit clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -60,36 +67,50 @@ peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all; the benchmark goes on with
 picture: $(INSTALLED)  ## The picture of the README
 	$(BIN)/python docs/picture.py
 
-docs: $(VENV)/.docs  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
+docs: $(INSTALLED)  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
 	$(BIN)/sphinx-build -E -W --keep-going -b html docs build/docs
 
-.venv-sktime/.installed: pyproject.toml
+# All of `.[dev,docs]`, and `.[sktime]` with what its tests need. CI has Python 3.11, so a lock is made with that.
+BACKEND := editables hatchling
+LOCK := .venv-lock/bin/uv pip compile pyproject.toml - --python .venv-lock/bin/python --quiet --upgrade \
+	--generate-hashes --custom-compile-command "make lock, with `$(PYTHON) --version`"
+lock: .venv-lock/.installed  ## The newest versions into the locks of CI, with hashes
+	printf '%s\n' $(BACKEND) | $(LOCK) --extra dev --extra docs --output-file requirements/ci.txt
+	printf '%s\n' $(BACKEND) hypothesis pytest | $(LOCK) --extra sktime --output-file requirements/sktime.txt
+
+audit: .venv-lock/.installed  ## Known vulnerabilities of what the locks name; asks a service on the network
+	.venv-lock/bin/pip-audit --disable-pip --requirement requirements/ci.txt --requirement requirements/sktime.txt
+
+.venv-sktime/.installed: pyproject.toml requirements/sktime.txt
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
-	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime]" pytest hypothesis
+	.venv-sktime/bin/python $(LOCKED) requirements/sktime.txt
+	.venv-sktime/bin/python $(EDITABLE)
 	touch $@
 
 .venv-gpytorch/.installed:
 	test -d .venv-gpytorch || $(PYTHON) -m venv .venv-gpytorch
-	.venv-gpytorch/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH) gpytorch
+	.venv-gpytorch/bin/python $(PIP_INSTALL) $(TORCH) gpytorch
 	touch $@
 
 .venv-gpflow/.installed:
 	test -d .venv-gpflow || $(PYTHON) -m venv .venv-gpflow
-	.venv-gpflow/bin/python -m pip install --quiet --disable-pip-version-check gpflow tensorflow-cpu
+	.venv-gpflow/bin/python $(PIP_INSTALL) gpflow tensorflow-cpu
 	touch $@
 
-$(INSTALLED): pyproject.toml
+.venv-lock/.installed:
+	test -d .venv-lock || $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python $(PIP_INSTALL) pip-audit uv
+	touch $@
+
+$(INSTALLED): pyproject.toml requirements/ci.txt
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $@
-
-$(VENV)/.docs: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,docs]"
+	$(BIN)/python $(LOCKED) requirements/ci.txt
+	$(BIN)/python $(EDITABLE)
 	touch $@
 
 $(VENV)/.peers: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,peers]"
+	$(BIN)/python $(PIP_INSTALL) --editable ".[dev,peers]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sktime .venv-gpytorch .venv-gpflow build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-lock .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
