@@ -78,8 +78,11 @@ lock: .venv-lock/.installed  ## The newest versions into the locks of CI, with h
 	printf '%s\n' $(BACKEND) | $(LOCK) --extra dev --extra docs --output-file requirements/ci.txt
 	printf '%s\n' $(BACKEND) hypothesis pytest | $(LOCK) --extra sktime --output-file requirements/sktime.txt
 
-audit: .venv-lock/.installed  ## Known vulnerabilities of what the locks name; asks a service on the network
-	.venv-lock/bin/pip-audit --disable-pip --requirement requirements/ci.txt --requirement requirements/sktime.txt
+# Strict, for else a package that cannot be looked up counts as one without vulnerabilities.
+AUDIT := .venv-lock/bin/pip-audit --strict --disable-pip --requirement
+audit: .venv-lock/.installed  ## Known vulnerabilities of what the locks name; asks PyPI, and fails where it does not answer
+	$(AUDIT) requirements/ci.txt
+	$(AUDIT) requirements/sktime.txt
 
 .venv-sktime/.installed: pyproject.toml requirements/sktime.txt
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
@@ -95,6 +98,12 @@ audit: .venv-lock/.installed  ## Known vulnerabilities of what the locks name; a
 .venv-gpflow/.installed:
 	test -d .venv-gpflow || $(PYTHON) -m venv .venv-gpflow
 	.venv-gpflow/bin/python $(PIP_INSTALL) gpflow tensorflow-cpu
+	touch $@
+
+.venv-oldest/.installed: pyproject.toml requirements/oldest.txt
+	test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python $(PIP_INSTALL) --constraint requirements/oldest.txt --editable ".[cli,data,forecast,plot]" \
+		hypothesis pandas pytest
 	touch $@
 
 .venv-lock/.installed:

@@ -1,13 +1,16 @@
-"""How the package behaves among others: imports, types, grids in processes, the wheel."""
+"""How the package behaves among others: imports, types, grids in processes, the wheel, the locks."""
 
+import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 from sklearn.model_selection import GridSearchCV
 
 import semigp
@@ -101,7 +104,9 @@ def test_wheel(tmp_path):
     """Pure Python, all of the package and nothing else; only what the estimators need is required."""
     options = ("--quiet", "--disable-pip-version-check", "--no-deps", "--wheel-dir", tmp_path)
     command = [sys.executable, "-m", "pip", "wheel", *options, ROOT]
-    subprocess.run(command, check=True, capture_output=True)
+    # The build backend is the locked one; until version 25.3 pip reads its constraints from the first variable.
+    lock = dict.fromkeys(("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"), "requirements/ci.txt")
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT, env=os.environ | lock)
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name == f"semigp-{semigp.__version__}-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
@@ -114,3 +119,31 @@ def test_wheel(tmp_path):
     needed = [line for line in re.findall(r"Requires-Dist: (.*)", metadata) if "extra ==" not in line]
     names = {re.match(r"[\w-]+", line).group() for line in needed}
     assert names == {"jax", "jaxtyping", "narwhals", "numpy", "scikit-learn", "scipy", "threadpoolctl"}
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def _wanted(*extras):
+    """What pyproject.toml asks for."""
+    lists = [PROJECT["project"]["optional-dependencies"][extra] for extra in extras]
+    return [Requirement(line) for line in sum(lists, PROJECT["project"]["dependencies"])]
+
+
+@pytest.mark.parametrize(("name", "extras"), [("ci", ["dev", "docs"]), ("sktime", ["sktime"])])
+def test_lock_holds_what_the_project_asks_for(name, extras):
+    lock = (ROOT / "requirements" / f"{name}.txt").read_text()
+    assert "://" not in lock  # it names files by their hashes, not where they come from
+    pins = dict(re.findall(r"^([\w.-]+)==(\S+) \\\n    --hash=sha256:[0-9a-f]{64}", lock, re.MULTILINE))
+    backend = [Requirement(line) for line in PROJECT["build-system"]["requires"]]
+    for wanted in [*_wanted(*extras), *backend]:
+        assert wanted.name in pins, f"requirements/{name}.txt lacks {wanted}: make lock"
+        assert wanted.specifier.contains(pins[wanted.name]), f"{wanted}, but {pins[wanted.name]} is locked: make lock"
+
+
+def test_oldest_versions_are_the_lower_bounds():
+    """Of all that users may install, and of pandas, whose frames they may bring."""
+    pandas = [wanted for wanted in _wanted("dev") if wanted.name == "pandas"]
+    bounds = {str(wanted).replace(">=", "==") for wanted in _wanted("cli", "data", "forecast", "plot") + pandas}
+    _, *pins = (ROOT / "requirements" / "oldest.txt").read_text().splitlines()
+    assert pins == sorted(bounds)
