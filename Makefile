@@ -38,6 +38,12 @@ test-others: $(INSTALLED)
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
 
+# Some tests for each dependency. Old versions warn of what has changed since: no error here.
+OLDEST := core/test_optimise.py estimators/test_semi_described.py estimators/test_saving.py baselines/test_series.py \
+	cli/test_commands.py test_datasets.py test_plotting.py test_series.py
+test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject.toml allows; about ten minutes
+	.venv-oldest/bin/python -m pytest -W default -m "not slow" $(addprefix tests/,$(OLDEST))
+
 nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered files; about two hours
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
 	$(BIN)/python -m pytest tests/estimators/test_saving.py -k tampered
