@@ -38,10 +38,10 @@ test-others: $(INSTALLED)
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
 
-# Some tests for each dependency. Old versions warn of what has changed since: no error here.
+# Some tests for each dependency, but the two slowest. Old versions warn of what has changed since: no error here.
 OLDEST := test_datasets.py test_plotting.py test_series.py estimators/test_saving.py cli/test_commands.py \
 	core/test_optimise.py baselines/test_series.py estimators/test_semi_described.py
-test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject.toml allows; about ten minutes
+test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject.toml allows; about six minutes
 	.venv-oldest/bin/python -m pytest -W default -m "not slow" -k "not predicted_moments" --durations=10 \
 		$(addprefix tests/,$(OLDEST))
 
