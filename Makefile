@@ -41,7 +41,7 @@ test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an 
 # Some tests for each dependency, but the two slowest. Old versions warn of what has changed since: no error here.
 OLDEST := test_datasets.py test_plotting.py test_series.py estimators/test_saving.py cli/test_commands.py \
 	core/test_optimise.py baselines/test_series.py estimators/test_semi_described.py
-test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject.toml allows; about six minutes
+test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject.toml allows; three to six minutes
 	.venv-oldest/bin/python -m pytest -W default -m "not slow" -k "not predicted_moments" --durations=10 \
 		$(addprefix tests/,$(OLDEST))
 
