@@ -8,7 +8,14 @@ INSTALLED := $(VENV)/.installed
 PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed
 TORCH ?= torch
 
-.PHONY: demo test test-core test-others test-sktime test-slow nightly lint format bench peers docs picture clean
+# The locks name exact versions and the hashes of their files, the build backend among them: pip takes no other file.
+# An editable install has no hash, so it comes after, without dependencies and with the locked backend.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP_INSTALL) --require-hashes --requirement
+EDITABLE := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+
+.PHONY: demo test test-core test-others test-sktime test-oldest test-slow nightly lint format bench peers docs picture
+.PHONY: lock audit mutation clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -31,10 +38,26 @@ test-others: $(INSTALLED)
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
 
+# Some tests for each dependency, but the two slowest. Old versions warn of what has changed since: no error here.
+OLDEST := test_datasets.py test_plotting.py test_series.py estimators/test_saving.py cli/test_commands.py \
+	core/test_optimise.py baselines/test_series.py estimators/test_semi_described.py
+test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject.toml allows; three to six minutes
+	.venv-oldest/bin/python -m pytest -W default -m "not slow" -k "not predicted_moments" --durations=10 \
+		$(addprefix tests/,$(OLDEST))
+
 nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 100,000 strange tables; about two hours
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
 	$(BIN)/python -m pytest tests/estimators/test_saving.py -k tampered
 	$(BIN)/python -m pytest tests/cli/test_problems.py -k strange
+
+# On a machine with many cores: `make mutation MUTANTS=500 WORKERS=16 SECONDS=3600`.
+MUTANTS ?= 100
+WORKERS ?= 2
+SECONDS ?= 3600
+mutation: $(INSTALLED) .venv-tools/.installed  ## Changes of the engine that tests should notice; a line for each
+	mkdir -p build/mutation
+	.venv-tools/bin/python -m tests.mutation.draw $(MUTANTS) 0 build/mutation/mutants.json
+	$(BIN)/python -m tests.mutation.run build/mutation/mutants.json build/mutation/fates.jsonl $(WORKERS) $(SECONDS)
 
 test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators
@@ -61,36 +84,60 @@ peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all; the benchmark goes on with
 picture: $(INSTALLED)  ## The picture of the README
 	$(BIN)/python docs/picture.py
 
-docs: $(VENV)/.docs  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
+docs: $(INSTALLED)  ## The documentation, as HTML, in build/docs; a warning is an error, in a second run (-E) as in the first
 	$(BIN)/sphinx-build -E -W --keep-going -b html docs build/docs
 
-.venv-sktime/.installed: pyproject.toml
+# All of `.[dev,docs]`, and `.[sktime]` with what its tests need, for every Python from 3.11 on and every system.
+BACKEND := editables hatchling
+LOCK := .venv-tools/bin/uv pip compile pyproject.toml - --universal --python-version 3.11 --quiet --upgrade \
+	--generate-hashes --custom-compile-command "make lock"
+lock: .venv-tools/.installed  ## The newest versions into the locks of CI, with hashes
+	printf '%s\n' $(BACKEND) | $(LOCK) --extra dev --extra docs --output-file requirements/ci.txt
+	printf '%s\n' $(BACKEND) hypothesis pytest | $(LOCK) --extra sktime --output-file requirements/sktime.txt
+
+# Strict, for else a package that cannot be looked up counts as one without vulnerabilities.
+AUDIT := .venv-tools/bin/pip-audit --strict --disable-pip --requirement
+audit: .venv-tools/.installed  ## Known vulnerabilities of what the locks name; asks PyPI, and fails where it does not answer
+	$(AUDIT) requirements/ci.txt
+	$(AUDIT) requirements/sktime.txt
+
+.venv-sktime/.installed: pyproject.toml requirements/sktime.txt
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
-	.venv-sktime/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[sktime]" pytest hypothesis
+	.venv-sktime/bin/python $(LOCKED) requirements/sktime.txt
+	.venv-sktime/bin/python $(EDITABLE)
 	touch $@
 
 .venv-gpytorch/.installed:
 	test -d .venv-gpytorch || $(PYTHON) -m venv .venv-gpytorch
-	.venv-gpytorch/bin/python -m pip install --quiet --disable-pip-version-check $(TORCH) gpytorch
+	.venv-gpytorch/bin/python $(PIP_INSTALL) $(TORCH) gpytorch
 	touch $@
 
 .venv-gpflow/.installed:
 	test -d .venv-gpflow || $(PYTHON) -m venv .venv-gpflow
-	.venv-gpflow/bin/python -m pip install --quiet --disable-pip-version-check gpflow tensorflow-cpu
+	.venv-gpflow/bin/python $(PIP_INSTALL) gpflow tensorflow-cpu
 	touch $@
 
-$(INSTALLED): pyproject.toml
+# pandas 2.2 fails on time zones of dateutil 3 and later.
+.venv-oldest/.installed: pyproject.toml requirements/oldest.txt
+	test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python $(PIP_INSTALL) --constraint requirements/oldest.txt --editable ".[cli,data,forecast,plot]" \
+		hypothesis pandas pytest "python-dateutil<3"
+	touch $@
+
+.venv-tools/.installed:
+	test -d .venv-tools || $(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python $(PIP_INSTALL) cosmic-ray pip-audit uv
+	touch $@
+
+$(INSTALLED): pyproject.toml requirements/ci.txt
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
-	touch $@
-
-$(VENV)/.docs: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,docs]"
+	$(BIN)/python $(LOCKED) requirements/ci.txt
+	$(BIN)/python $(EDITABLE)
 	touch $@
 
 $(VENV)/.peers: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,peers]"
+	$(BIN)/python $(PIP_INSTALL) --editable ".[dev,peers]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-sktime .venv-gpytorch .venv-gpflow build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

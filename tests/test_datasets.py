@@ -1,9 +1,14 @@
 """Data sets. Oracles: the shapes and facts in the data's README, and the generators' own equations."""
 
+import hashlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from semigp import datasets
+from semigp.datasets import files
 
 
 @pytest.fixture
@@ -47,6 +52,48 @@ def test_damaged_and_absent_files(tmp_path, monkeypatch):
     (tmp_path / "oil" / "3Class.mat").write_bytes(b"something else")
     with pytest.raises(ValueError, match=r"its sha256 differs\. Download it again"):
         datasets.load_oil()
+
+
+def test_every_file_has_a_hash_and_an_address_that_does_not_move():
+    for address, digest in files._FILES.values():
+        assert re.fullmatch("[0-9a-f]{64}", digest)
+        assert re.search("/[0-9a-f]{40}/", address)  # a commit
+
+
+@pytest.fixture
+def arrives(tmp_path, monkeypatch):
+    """A function that says what a download brings; the cache is a folder of the test, and nothing is fetched."""
+    pooch = pytest.importorskip("pooch")
+    monkeypatch.delenv("SEMIGP_DATA", raising=False)
+    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path)
+
+    def bring(content):
+        def write(self, url, output, *others, **options):
+            Path(output).write_bytes(content)
+
+        monkeypatch.setattr(pooch.HTTPDownloader, "__call__", write)
+
+    return bring
+
+
+def test_a_download_of_something_else_is_refused(arrives, tmp_path):
+    arrives(b"something else")
+    with pytest.raises(ValueError, match=r"3Class\.mat\) does not match the known hash"):
+        datasets.load_oil()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_altered_in_the_cache_is_fetched_again(arrives, monkeypatch):
+    address, _ = files._FILES["oil/3Class.mat"]
+    monkeypatch.setitem(files._FILES, "oil/3Class.mat", (address, hashlib.sha256(b"the file").hexdigest()))
+    arrives(b"the file")
+    path = files._path("oil/3Class.mat")
+    path.write_bytes(b"something else")
+    assert files._path("oil/3Class.mat").read_bytes() == b"the file"
+    path.write_bytes(b"something else")
+    arrives(b"something else again")
+    with pytest.raises(ValueError, match="does not match the known hash"):
+        files._path("oil/3Class.mat")
 
 
 def test_mackey_glass():

@@ -1,13 +1,15 @@
-"""How the package behaves among others: imports, types, grids in processes, the wheel."""
+"""How the package behaves among others: imports, types, grids in processes, the wheel, the locks."""
 
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 from sklearn.model_selection import GridSearchCV
 
 import semigp
@@ -114,3 +116,33 @@ def test_wheel(tmp_path):
     needed = [line for line in re.findall(r"Requires-Dist: (.*)", metadata) if "extra ==" not in line]
     names = {re.match(r"[\w-]+", line).group() for line in needed}
     assert names == {"jax", "jaxtyping", "narwhals", "numpy", "scikit-learn", "scipy", "threadpoolctl"}
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def _wanted(*extras):
+    """What pyproject.toml asks for."""
+    lists = [PROJECT["project"]["optional-dependencies"][extra] for extra in extras]
+    return [Requirement(line) for line in sum(lists, PROJECT["project"]["dependencies"])]
+
+
+@pytest.mark.parametrize(("name", "extras"), [("ci", ["dev", "docs"]), ("sktime", ["sktime"])])
+def test_lock_holds_what_the_project_asks_for(name, extras):
+    lock = (ROOT / "requirements" / f"{name}.txt").read_text()
+    assert "://" not in lock  # it names files by their hashes, not where they come from
+    found = re.findall(r"^([\w.-]+)==(\S+)(?: ; .*)? \\\n    --hash=sha256:[0-9a-f]{64}", lock, re.MULTILINE)
+    pins = {package: [version for other, version in found if other == package] for package, _ in found}
+    backend = [Requirement(line) for line in PROJECT["build-system"]["requires"]]
+    for wanted in [*_wanted(*extras), *backend]:
+        assert wanted.name in pins, f"requirements/{name}.txt lacks {wanted}: make lock"
+        for pin in pins[wanted.name]:  # one for each Python
+            assert wanted.specifier.contains(pin), f"{wanted}, but {pin} is locked: make lock"
+
+
+def test_oldest_versions_are_the_lower_bounds():
+    """Of all that users may install, and of pandas, whose frames they may bring."""
+    pandas = [wanted for wanted in _wanted("dev") if wanted.name == "pandas"]
+    bounds = {str(wanted).replace(">=", "==") for wanted in _wanted("cli", "data", "forecast", "plot") + pandas}
+    _, *pins = (ROOT / "requirements" / "oldest.txt").read_text().splitlines()
+    assert pins == sorted(bounds)

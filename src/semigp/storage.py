@@ -34,7 +34,8 @@ FORMAT = 1
 _MAGIC, _LENGTH, _DIGEST = b"semigp model\n", 8, 32
 _ABANDONED = 3600.0  # seconds after which nobody is writing a file any more
 _KINDS = "biufcMmUS"  # of arrays: no objects
-_TYPE = re.compile(rf"[<>|=]?[{_KINDS}]\d{{1,9}}(\[\w+\])?")
+# Eight digits, for with nine the size of text in bytes overflows in NumPy 2.0, and is below zero.
+_TYPE = re.compile(rf"[<>|=]?[{_KINDS}]\d{{1,8}}(\[\w+\])?")
 
 
 class NotAModel(ValueError):

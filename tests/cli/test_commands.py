@@ -18,7 +18,7 @@ SLOW = {"reproduce", "bench"}
 
 
 def _example(command):
-    text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
+    text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "400"}).stdout
     (example,) = re.findall(r"Example: (semigp .*?)\s*(?:│|\n)", text)
     return example
 
