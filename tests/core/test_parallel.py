@@ -3,28 +3,32 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from semigp.core import RBF, parallel
 from semigp.core.model import describe, start
 from semigp.core.optimise import Stage, _loss_and_gradient, constrain, fit, unconstrain
 
 
-def _problem(n=331):
+def _problem(n=331, incomplete=211):
     """Holes in inputs and outputs; no kind of rows is a multiple of the number of parts."""
     random = np.random.default_rng(0)
     truth = random.normal(size=(n, 3))
     y = np.column_stack([np.sin(2 * truth[:, 0]) + truth[:, 1], truth[:, 2] * truth[:, 0]])
     y += 0.05 * random.normal(size=y.shape)
     X = truth.copy()
-    X[:211][random.random((211, 3)) < 0.4] = np.nan
+    X[:incomplete][random.random((incomplete, 3)) < 0.4] = np.nan
+    X[:incomplete, 0] = np.where(np.isnan(X[:incomplete]).any(axis=1), X[:incomplete, 0], np.nan)
     y[5:9, 1] = np.nan
     data = describe(X, y)
     return start(data, RBF(1.0, np.ones(3)), truth[::20], np.full(2, 0.1), np.ones(2)), data
 
 
-def test_loss_and_gradient(monkeypatch):
+@pytest.mark.parametrize("incomplete", [211, 331])
+def test_loss_and_gradient(monkeypatch, incomplete):
     """Sums in another order: 1e-12 of the loss, 1e-9 of each gradient. The number of threads changes no digit."""
-    model, data = _problem()
+    model, data = _problem(incomplete=incomplete)
+    assert (data.observed is None) == (incomplete == 331)
     with jax.enable_x64(True):
         free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
         expected, gradient = _loss_and_gradient(free, known)

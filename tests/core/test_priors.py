@@ -74,6 +74,8 @@ def test_error_bars_centre_the_prior_on_the_observation():
 def test_a_prior_must_fit(belief):
     with pytest.raises(ValueError, match=r"the inputs need shapes \(3,\) and \(3, 3\)"):
         kl_divergence(belief, GaussianPrior(np.zeros(2), np.eye(2)))
+    with pytest.raises(ValueError, match=r"mean \(3,\) and covariance \(2, 2\); the inputs need"):
+        kl_divergence(belief, GaussianPrior(np.zeros(3), np.eye(2)))
     with pytest.raises(ValueError, match="positive definite, but its smallest eigenvalue is -1"):
         kl_divergence(belief, GaussianPrior(np.zeros(3), np.diag([1.0, 1.0, -1.0])))
     with pytest.raises(ValueError, match=r"The prior is for \(2, 3\) inputs but the belief is \(6, 3\)"):

@@ -47,6 +47,17 @@ def test_the_hyperparameters_are_at_a_mode(monkeypatch):
     np.testing.assert_allclose(seen["loss"](point)[1], numeric, atol=1e-4, rtol=1e-5)
 
 
+def test_sharpness_is_at_the_mode_of_likelihood_and_prior():
+    """A grid of a thousand factors; one row, which likelihood alone would make as sharp as can be."""
+    means, classes, weights = np.array([[0.3, -0.3]]), np.array([0]), np.array([2.0])
+    factor, value = label_gp.sharpen(means, classes, weights)
+    grid = np.linspace(-3.0, 5.0, 1001)
+    likelihood = -weights[0] * np.log1p(np.exp(-0.6 * np.exp(grid)))
+    prior = -0.5 * ((grid - label_gp._SHARPNESS) / label_gp._SHARPNESS_SPREAD) ** 2
+    np.testing.assert_allclose(value, (likelihood + prior).max(), atol=1e-4)
+    np.testing.assert_allclose(np.log(factor), grid[np.argmax(likelihood + prior)], atol=0.02)
+
+
 def test_the_covariance_on_a_graph():
     """(κ + I - S)⁻² scaled to unit variance, S from its definition, row by row; and at a new row; 1e-10."""
     rows, new = RANDOM.normal(size=(40, 2)), np.array([[0.1, -0.2]])

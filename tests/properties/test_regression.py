@@ -81,6 +81,21 @@ def test_fahrenheit_and_feet(form):
 
 
 @some
+@given(rows(scales=False), forms)
+def test_whole_numbers_are_numbers(table, form):
+    """Of any type of integers, in X and in y."""
+    X, y = (np.round(5.0 * each).astype(np.int16) for each in (table.complete, table.y))
+    found = _ask(_fit(X, y, form), X)
+    for a, b in zip(found, _ask(_fit(X.astype(float), y.astype(float), form), X.astype(float)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_one_row_is_too_few():
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        _fit(np.ones((1, 2)), np.ones((1, 1)), "gaussian")
+
+
+@some
 @given(rows(), forms)
 def test_a_row_is_predicted_as_if_it_were_alone(table, form):
     model = _fit(table.X, table.y, form)

@@ -65,7 +65,7 @@ class SemiSupervisedGPClassifier(
     classes_ : (n_classes,)
         Or, for several labels per row, their column numbers.
     transduction_ : (n,) or (n, n_labels)
-        The class of every training row: its label if it has one, else what is predicted.
+        The class of every training row: its label if it has one, and any value, else what is predicted.
     lvm_ : BayesianGPLVM
     classifiers_ : list
         The fitted classifier, or one for each of several labels.
