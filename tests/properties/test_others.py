@@ -11,7 +11,7 @@ from .tables import rows, some
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore:The data are standardised by the first batch"),
+    pytest.mark.filterwarnings("ignore:.* of the paths ran away"),
 ]
 
 

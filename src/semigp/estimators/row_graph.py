@@ -30,8 +30,8 @@ class RowGraph:
     def __init__(self, rows: np.ndarray) -> None:
         self._rows = rows
         distances, neighbours = self._search.kneighbors()
-        # Not quite nothing where many rows are equal.
-        self._least = 1e-6 * max(float(distances.max()), 1e-300)
+        # Not quite nothing where many rows are equal, nor where all are.
+        self._least = 1e-6 * (float(distances.max()) or 1.0)
         self._unit = self._units(distances)
         edges = np.exp(np.maximum(self._log_edges(distances, neighbours), _FAINTEST))
         self._features = _features(edges, neighbours)
