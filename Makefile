@@ -45,7 +45,7 @@ test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject
 	.venv-oldest/bin/python -m pytest -W default -m "not slow" -k "not predicted_moments" --durations=10 \
 		$(addprefix tests/,$(OLDEST))
 
-nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 100,000 strange tables; about two hours
+nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 100,000 strange tables; some hours
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
 	$(BIN)/python -m pytest tests/estimators/test_saving.py -k tampered
 	$(BIN)/python -m pytest tests/cli/test_problems.py -k strange

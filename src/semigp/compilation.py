@@ -77,7 +77,7 @@ compilation_cache = _Shared(_cache)
 @contextlib.contextmanager
 def _one_blas_thread() -> Iterator[None]:
     """On matrices of our size more only wait for each other."""
-    limits = threadpool_limits(1)  # not as a context: that must end in the thread it began in
+    limits = threadpool_limits(1, user_api="blas")  # not as a context: that must end in the thread it began in
     try:
         yield
     finally:

@@ -109,8 +109,6 @@ class Bench:
                 if files and not self.pytest(copy, files, wait)[0]:
                     fate = stage
                     break
-                if time.monotonic() > self.end + 25.0:
-                    return None
         finally:
             place.write_text(before)
             self.copies.put(copy)

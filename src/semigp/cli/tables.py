@@ -36,7 +36,7 @@ _SUFFIXES = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".parquet": "parquet",
 def read_table(path: Path) -> pl.DataFrame:
     """A table whose columns are numbers (Float64), times, or text; null where missing."""
     if _kind(path) == "parquet":
-        return _read_parquet(path)
+        return _with_rows(_read_parquet(path), path)
     header, rows, has_commas = _read_csv(path)
     columns = zip(*rows, strict=True)
     return pl.DataFrame({name: _column(values, has_commas) for name, values in zip(header, columns, strict=True)})
@@ -63,7 +63,7 @@ def read_part(path: Path, rank: int, count: int) -> pl.DataFrame:
         raise Problem(f"{path}: {len(files)} Parquet files, too few for {count} processes.")
     parts = [_read_parquet(file) for file in files[rank::count]]
     try:
-        return pl.concat(parts, how="vertical_relaxed")
+        return _with_rows(pl.concat(parts, how="vertical_relaxed"), path)
     except pl.exceptions.PolarsError as error:
         raise Problem(f"{path}: the files differ in their columns: {_in_a_line(error)}") from error
 
@@ -141,9 +141,13 @@ def _read_parquet(path: Path, rows: slice = slice(None)) -> pl.DataFrame:
     with _readable(path):  # a name such as a[1].parquet is a name, no pattern
         table = pl.scan_parquet(path, glob=False)[rows].collect()
     _check_names(table.columns, path)
+    return pl.DataFrame([_parquet_column(column, path) for column in table])
+
+
+def _with_rows(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     if not len(table):
         raise Problem(f"{path}: there are no rows.")
-    return pl.DataFrame([_parquet_column(column, path) for column in table])
+    return table
 
 
 def _parquet_column(column: pl.Series, path: Path) -> pl.Series:

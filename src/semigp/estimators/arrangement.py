@@ -7,6 +7,7 @@ both: so that a table with its rows or columns exchanged gives the same model, a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, cmp_to_key
 
 import numpy as np
 
@@ -23,16 +24,10 @@ class Arrangement:
 
     @classmethod
     def of(cls, inputs: np.ndarray, *others: np.ndarray, columns: np.ndarray | None = None) -> Arrangement:
-        """Columns by their sorted values, rows by their values, then those of `others`, in standard units.
-
-        Columns that are equal in those go by the values as they are; equal in both, in different rows, they stay as
-        they came. Equal rows are as good as each other. An order of columns may be given.
-        """
-        rough = _standard(inputs)
-        if columns is None:
-            columns = np.lexsort(np.concatenate([np.sort(inputs, axis=0)[::-1], np.sort(rough, axis=0)[::-1]]))
-        keys = np.column_stack([rough[:, columns], *(_standard(other) for other in others)])
-        return cls(np.lexsort(keys.T[::-1]), columns)
+        """Columns of `inputs`, which may have an order already, and rows, also by those of `others`."""
+        table = _Table(_standard(inputs), [_standard(other) for other in others])
+        columns = table.column_order if columns is None else columns
+        return cls(_lexicographic([table.inputs[:, columns], *table.others]), columns)
 
     def arranged(self, table: np.ndarray) -> np.ndarray:
         """Our order of a table with all rows and columns."""
@@ -45,6 +40,39 @@ class Arrangement:
     def columns_as_given(self, table: np.ndarray) -> np.ndarray:
         """As `as_given`, for rows that have their own order."""
         return table[..., np.argsort(self.columns)]
+
+
+class _Table:
+    """Inputs and what else a row has, in standard units."""
+
+    def __init__(self, inputs: np.ndarray, others: list[np.ndarray]) -> None:
+        self.inputs, self.others = inputs, others
+
+    @cached_property
+    def column_order(self) -> np.ndarray:
+        """By sorted values. Where these are equal, as in a grid, by values in a provisional order of the rows."""
+        ordered = np.sort(self.inputs, axis=0)
+
+        def compare(i: int, j: int) -> int:
+            return _compared(ordered[:, i], ordered[:, j]) or _compared(self._placed[:, i], self._placed[:, j])
+
+        return np.array(sorted(range(self.inputs.shape[1]), key=cmp_to_key(compare)), int)
+
+    @cached_property
+    def _placed(self) -> np.ndarray:
+        """The inputs, rows in an order that knows no columns: by the others, then by what the row holds, sorted."""
+        return self.inputs[_lexicographic([*self.others, np.sort(self.inputs, axis=1)])]
+
+
+def _compared(one: np.ndarray, other: np.ndarray) -> int:
+    """-1, 0 or 1, by the first place at which two arrays differ."""
+    first = int(np.argmax(one != other))
+    return int(one[first] > other[first]) - int(one[first] < other[first])
+
+
+def _lexicographic(tables: list[np.ndarray]) -> np.ndarray:
+    """The order of rows, by the first column of the first table, and so on; equal rows are as good as each other."""
+    return np.lexsort(np.column_stack(tables).T[::-1])
 
 
 def _standard(table: np.ndarray) -> np.ndarray:

@@ -248,11 +248,13 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _nearest(self, targets: np.ndarray, count: int) -> np.ndarray:
         """The training rows nearest on what is known (count, n)."""
-        if count == 1 and not np.isnan(self._rows).any():
-            search = NearestNeighbors(n_neighbors=1).fit(self._rows)
-            return search.kneighbors(targets, return_distance=False).T
-        distances = nan_euclidean_distances(targets, self._rows)
-        return np.argsort(np.nan_to_num(distances, nan=np.inf), axis=1)[:, :count].T
+        rows = self._rows[self._arrangement.rows]
+        if count == 1 and not np.isnan(rows).any():
+            nearest = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(targets, return_distance=False)
+        else:
+            distances = nan_euclidean_distances(targets, rows)
+            nearest = np.argsort(np.nan_to_num(distances, nan=np.inf), axis=1, kind="stable")[:, :count]
+        return self._arrangement.rows[nearest.T]
 
     def _describe(self, features: Features, targets: np.ndarray) -> np.ndarray:
         """Features of rows; none for those without any value, which stay at the prior."""
@@ -263,7 +265,8 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Rows with NaN filled in from the training row that is nearest on what is known."""
         if not np.isnan(targets).any():
             return targets
-        return KNNImputer(n_neighbors=1, keep_empty_features=True).fit(self._rows).transform(targets)
+        rows = self._rows[self._arrangement.rows]
+        return KNNImputer(n_neighbors=1, keep_empty_features=True).fit(rows).transform(targets)
 
     # ---- back to the outputs
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.impute import KNNImputer
+from threadpoolctl import threadpool_limits
 
 from ..core import InputBelief, Posterior
 from ..core.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
@@ -241,7 +242,8 @@ def principal_components(targets: np.ndarray, count: int, sample: np.ndarray | N
 def centres(rows: np.ndarray, count: int, random_state: int) -> np.ndarray:
     """Of clusters of rows; fewer than asked for if fewer rows differ."""
     count = min(count, len(np.unique(rows, axis=0)))
-    return KMeans(count, n_init=1, max_iter=20, random_state=random_state).fit(rows).cluster_centers_
+    with threadpool_limits(1, user_api="openmp"):  # of several threads each adds up its part, and digits depend on it
+        return KMeans(count, n_init=1, max_iter=20, random_state=random_state).fit(rows).cluster_centers_
 
 
 def pooled(means: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
