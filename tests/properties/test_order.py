@@ -4,6 +4,8 @@ Columns that hold the same values in other rows are left out of random tables: s
 are rows that are equal and have holes, which get different draws, but not each its own.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -65,6 +67,23 @@ def test_a_latin_hypercube(form):
     np.testing.assert_allclose(predicted([2, 0, 1], [1.0, 1.0, 1.0]), expected, rtol=1e-10)
     np.testing.assert_allclose(predicted([0, 1, 2], [1.0, 4.0, 0.25]), expected, rtol=1e-10)
     np.testing.assert_allclose(predicted([1, 2, 0], [3.28084, 1.0, 2.54]), expected, rtol=1e-7)
+
+
+def test_a_factorial_design():
+    """Columns and rows hold the same values throughout: outputs tell them apart, then error bars."""
+    random = np.random.default_rng(0)
+    X = np.array(list(itertools.product([-1.0, 1.0], repeat=3)) * 3)
+    y = X @ [1.0, 0.5, -0.3] + 0.1 * random.normal(size=24)
+    y[8:16], error = y[:8], 0.1 + random.random(X.shape)
+
+    def fit(order, columns):
+        model = SemiDescribedGPRegressor(8, max_iter=20, random_state=0)
+        return model.fit(X[np.ix_(order, columns)], y[order], X_std=error[np.ix_(order, columns)])
+
+    columns = np.array([2, 0, 1])
+    expected = fit(np.arange(24), np.arange(3)).predict(X)
+    found = fit(random.permutation(24), columns).predict(X[:, columns])
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
 @some

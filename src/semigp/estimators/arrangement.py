@@ -7,7 +7,7 @@ both: so that a table with its rows or columns exchanged gives the same model, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, cmp_to_key
+from functools import cache, cmp_to_key
 
 import numpy as np
 
@@ -25,9 +25,8 @@ class Arrangement:
     @classmethod
     def of(cls, inputs: np.ndarray, *others: np.ndarray, columns: np.ndarray | None = None) -> Arrangement:
         """Columns of `inputs`, which may have an order already, and rows, also by those of `others`."""
-        table = _Table(_standard(inputs), [_standard(other) for other in others])
-        columns = table.column_order if columns is None else columns
-        return cls(_lexicographic([table.inputs[:, columns], *table.others]), columns)
+        columns = column_order(inputs, *others) if columns is None else columns
+        return cls(_lexicographic([_standard(inputs)[:, columns], *map(_standard, others)]), columns)
 
     def arranged(self, table: np.ndarray) -> np.ndarray:
         """Our order of a table with all rows and columns."""
@@ -42,26 +41,22 @@ class Arrangement:
         return table[..., np.argsort(self.columns)]
 
 
-class _Table:
-    """Inputs and what else a row has, in standard units."""
+def column_order(inputs: np.ndarray, *others: np.ndarray) -> np.ndarray:
+    """By sorted values in standard units. Where these are equal, as in a grid, by values in a provisional row order.
 
-    def __init__(self, inputs: np.ndarray, others: list[np.ndarray]) -> None:
-        self.inputs, self.others = inputs, others
+    That knows no columns: rows go by the others, then by what they hold, sorted.
+    """
+    inputs = _standard(inputs)
+    ordered = np.sort(inputs, axis=0)
 
-    @cached_property
-    def column_order(self) -> np.ndarray:
-        """By sorted values. Where these are equal, as in a grid, by values in a provisional order of the rows."""
-        ordered = np.sort(self.inputs, axis=0)
+    @cache
+    def placed() -> np.ndarray:
+        return inputs[_lexicographic([*map(_standard, others), np.sort(inputs, axis=1)])]
 
-        def compare(i: int, j: int) -> int:
-            return _compared(ordered[:, i], ordered[:, j]) or _compared(self._placed[:, i], self._placed[:, j])
+    def compare(i: int, j: int) -> int:
+        return _compared(ordered[:, i], ordered[:, j]) or _compared(placed()[:, i], placed()[:, j])
 
-        return np.array(sorted(range(self.inputs.shape[1]), key=cmp_to_key(compare)), int)
-
-    @cached_property
-    def _placed(self) -> np.ndarray:
-        """The inputs, rows in an order that knows no columns: by the others, then by what the row holds, sorted."""
-        return self.inputs[_lexicographic([*self.others, np.sort(self.inputs, axis=1)])]
+    return np.array(sorted(range(inputs.shape[1]), key=cmp_to_key(compare)), int)
 
 
 def _compared(one: np.ndarray, other: np.ndarray) -> int:

@@ -18,7 +18,7 @@ from ..core.optimise import Callback, FitReport, Stage
 from ..core.processes import Processes
 from ..core.sharding import row_mesh, spread_posterior, take_back
 from ..core.spread_search import fit_spread
-from .arrangement import Arrangement
+from .arrangement import Arrangement, column_order
 from .checkpoint import Checkpoint
 from .inputs import OwnRows
 from .mixture import Table
@@ -78,11 +78,12 @@ def count_known(processes: Processes, values: np.ndarray) -> np.ndarray:
     return processes.total(np.sum(~np.isnan(values), axis=0))
 
 
-def arrange(processes: Processes, X: np.ndarray, *others: np.ndarray) -> Arrangement:
+def arrange(processes: Processes, X: np.ndarray, y: np.ndarray, error: np.ndarray) -> Arrangement:
     """An order of the rows of this process, and of columns: by the rows of all if they are few, else of the first."""
     are_few = processes.total(len(X)) <= MAX_SAMPLE
-    columns = Arrangement.of(processes.gather_rows(X) if are_few else X).columns
-    return Arrangement.of(X, *others, columns=processes.first(columns))
+    everyone = map(processes.gather_rows, (X, y)) if are_few else (X, y)
+    columns = processes.first(column_order(*everyone))
+    return Arrangement.of(X, y, error[:, columns], columns=columns)
 
 
 def scaler(processes: Processes, values: np.ndarray) -> StandardScaler:
@@ -107,7 +108,9 @@ def share_sample(processes: Processes, table: Table, seed: int) -> tuple[Table, 
     share = MAX_SAMPLE * len(table.inputs) // int(counts.sum())
     rows = np.arange(len(table.inputs)) if is_small else _some_rows(table, share, seed)
     parts = [processes.gather_rows(part[rows]) for part in (table.inputs, table.targets, table.error)]
-    order = Arrangement.of(*parts).rows  # the same however many processes they come from
+    order = Arrangement.of(
+        *parts, columns=np.arange(table.inputs.shape[1])
+    ).rows  # the same however many processes they come from
     first = int(counts[: processes.rank].sum())
     places = np.argsort(order)[first : first + len(rows)] if is_small else None
     return Table(*(part[order] for part in parts)), OwnRows(table, first, places)
