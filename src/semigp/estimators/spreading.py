@@ -108,9 +108,8 @@ def share_sample(processes: Processes, table: Table, seed: int) -> tuple[Table, 
     share = MAX_SAMPLE * len(table.inputs) // int(counts.sum())
     rows = np.arange(len(table.inputs)) if is_small else _some_rows(table, share, seed)
     parts = [processes.gather_rows(part[rows]) for part in (table.inputs, table.targets, table.error)]
-    order = Arrangement.of(
-        *parts, columns=np.arange(table.inputs.shape[1])
-    ).rows  # the same however many processes they come from
+    # In an order that is the same however many processes they come from.
+    order = Arrangement.of(*parts, columns=np.arange(table.inputs.shape[1])).rows
     first = int(counts[: processes.rank].sum())
     places = np.argsort(order)[first : first + len(rows)] if is_small else None
     return Table(*(part[order] for part in parts)), OwnRows(table, first, places)
