@@ -39,15 +39,15 @@ test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an 
 	.venv-sktime/bin/python -m pytest tests/adapters
 
 # Some tests for each dependency, but the two slowest. Old versions warn of what has changed since: no error here.
-OLDEST := test_datasets.py test_plotting.py test_series.py estimators/test_saving.py cli/test_commands.py \
-	core/test_optimise.py baselines/test_series.py estimators/test_semi_described.py
+OLDEST := datasets plotting series estimators/common/test_saving.py cli/test_commands.py \
+	core/sparse/test_fit.py baselines/test_series.py estimators/regression/test_regressor.py
 test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject.toml allows; three to six minutes
 	.venv-oldest/bin/python -m pytest -W default -m "not slow" -k "not predicted_moments" --durations=10 \
 		$(addprefix tests/,$(OLDEST))
 
 nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 100,000 strange tables; some hours
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
-	$(BIN)/python -m pytest tests/estimators/test_saving.py -k tampered
+	$(BIN)/python -m pytest tests/estimators/common/test_saving.py -k tampered
 	$(BIN)/python -m pytest tests/cli/test_problems.py -k strange
 
 # On a machine with many cores: `make mutation MUTANTS=500 WORKERS=16 SECONDS=3600`.

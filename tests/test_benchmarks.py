@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
-from semigp.benchmarks import endtoend, engine, limit, processes, scaling
+from semigp.benchmarks import endtoend, engine, limit, measuring, scaling
 from semigp.core import RBF, InputBelief
-from semigp.core.bound import collapsed_bound
+from semigp.core.sparse.bound import collapsed_bound
 
 SIZE = (24, 2, 3, 5)
 
@@ -50,8 +50,8 @@ def test_the_limit_is_a_time(quick):
 
 
 def test_what_is_not_there_is_told(monkeypatch):
-    peer = processes.Peer("Nothing", "no_such_library")
-    with pytest.raises(processes.Unmeasured, match=r"not installed.*SEMIGP_BENCH_NO_SUCH_LIBRARY"):
+    peer = measuring.Peer("Nothing", "no_such_library")
+    with pytest.raises(measuring.Unmeasured, match=r"not installed.*SEMIGP_BENCH_NO_SUCH_LIBRARY"):
         peer.python()
     assert "not installed" in engine.measure_peer(peer, SIZE).reason
     monkeypatch.setenv(peer.variable, "/its/own/python")
@@ -60,13 +60,13 @@ def test_what_is_not_there_is_told(monkeypatch):
 
 def test_processes_that_fail():
     fail = ["python3", "-c"]
-    with pytest.raises(processes.Unmeasured, match="out of memory"):
-        processes.run([*fail, "raise MemoryError"])
-    with pytest.raises(processes.Unmeasured, match="more than 0 s"):
-        processes.run([*fail, "import time; time.sleep(5)"], seconds=0.2)
+    with pytest.raises(measuring.Unmeasured, match="out of memory"):
+        measuring.run([*fail, "raise MemoryError"])
+    with pytest.raises(measuring.Unmeasured, match="more than 0 s"):
+        measuring.run([*fail, "import time; time.sleep(5)"], seconds=0.2)
     with pytest.raises(RuntimeError, match="no such thing"):
-        processes.run([*fail, "raise KeyError('no such thing')"])
-    assert processes.run([*fail, "print('words'); print('{\"a\": 1}')"]) == {"a": 1}
+        measuring.run([*fail, "raise KeyError('no such thing')"])
+    assert measuring.run([*fail, "print('words'); print('{\"a\": 1}')"]) == {"a": 1}
 
 
 def _engine_row(**peers):

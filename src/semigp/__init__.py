@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__
+
 if TYPE_CHECKING:
     from .estimators import (
         BayesianGPLVM,
@@ -28,10 +30,10 @@ __all__ = [
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
     "StreamingGPRegressor",
+    "__version__",
     "load",
     "row_mesh",
 ]
-__version__ = "0.1.0.dev0"
 
 
 def __getattr__(name: str) -> Any:

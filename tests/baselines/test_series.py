@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from statsmodels.tsa.ar_model import AutoReg
 
 from semigp import baselines
-from semigp.series import fill_gaps
+from semigp.series.reading import fill_gaps
 
 ALL = {
     "climatology": baselines.Climatology(),

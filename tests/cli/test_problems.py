@@ -182,8 +182,8 @@ def test_brackets_in_a_name_are_no_markup(shell):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
 @pytest.mark.parametrize("count", [1000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_strange_tables_are_refused_or_read_and_nothing_else_happens(count):
-    """See `fuzz_tables`, which says of every file what may happen."""
-    command = [sys.executable, Path(__file__).parents[1] / "fuzz_tables.py", str(count), "0"]
+    """See `fuzz.tables`, which says of every file what may happen."""
+    command = [sys.executable, Path(__file__).parents[1] / "fuzz" / "tables.py", str(count), "0"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     refused, read = map(int, run.stdout.split())

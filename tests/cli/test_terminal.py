@@ -16,7 +16,7 @@ import pytest
 import semigp
 from semigp.cli.problems import INTERRUPTED
 from semigp.cli.progress import Outlook
-from semigp.core.optimise import Progress
+from semigp.core.search.report import Progress
 
 
 class Terminal:

@@ -21,7 +21,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def _shuffled(table, seed, *others):
-    """Places of rows and columns."""
+    """Locations of rows and columns."""
     lacking = np.isnan(table.X).any(axis=1)
     assume(len({row.tobytes() for row in np.column_stack([table.X, *others])[lacking]}) == lacking.sum())
     ordered = np.sort(table.X, axis=0)

@@ -14,7 +14,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError('SktimeGPForecaster needs sktime: pip install "semigp[sktime]".') from error
 
 from ..estimators import GPForecaster
-from ..series import Forecast
+from ..series.forecast import Forecast
 
 
 class SktimeGPForecaster(BaseForecaster):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..compilation import compilation_cache
 from ..core import InputBelief
-from ..core.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
-from ..core.model import describe, posterior, start
-from ..core.optimise import Stage, fit
+from ..core.search.stages import Stage
+from ..core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
+from ..core.sparse.fit import fit
+from ..core.sparse.model import describe, posterior, start
+from ..runtime import compilation_cache
 from .base import Baseline, complete_rows
 
 

@@ -11,12 +11,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.exact import ExactModel, Rows, condition, fit_exact
+from ..core.exact.gp import ExactModel, ExactRows, condition, fit_exact
+from ..core.exact.rollout import LEAST_NOISE, propagate
 from ..core.kernels import RBF
-from ..core.model import describe, posterior, start
-from ..core.optimise import SIGNAL_AND_NOISE, Stage, fit
-from ..core.rolling import LEAST_NOISE, propagate
-from ..series import Forecast, read_series
+from ..core.search.stages import Stage
+from ..core.sparse.fit import SIGNAL_AND_NOISE, fit
+from ..core.sparse.model import describe, posterior, start
+from ..series.forecast import Forecast
+from ..series.reading import read_series
 
 
 class _AutoRegressiveGP(BaseEstimator):
@@ -53,7 +55,7 @@ class _AutoRegressiveGP(BaseEstimator):
     def _fit(self, inputs: np.ndarray, targets: np.ndarray) -> tuple[Any, float]:
         random = np.random.default_rng(self.random_state)
         lengthscale = np.sqrt(self.window) * np.exp(0.3 * random.normal(size=self.window))
-        rows = Rows.of(inputs, targets)
+        rows = ExactRows.of(inputs, targets)
         model, _ = fit_exact(ExactModel(RBF(1.0, lengthscale), 1e-2), rows, {}, 1000)
         noise = float(model.noise_variance)
         if self._propagation != "none":

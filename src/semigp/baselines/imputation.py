@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.impute import KNNImputer
 
-from ..core.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
-from ..core.joint_gaussian import conditional_moments, fit_joint_gaussian
-from ..core.model import describe, start
-from ..core.optimise import Stage, fit
-from ..core.precision import in_float64
+from ..core.inputs.joint_gaussian import conditional_moments, fit_joint_gaussian
+from ..core.numerics.precision import in_float64
+from ..core.search.stages import Stage
+from ..core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
+from ..core.sparse.fit import fit
+from ..core.sparse.model import describe, start
 from .base import Baseline, complete_rows
 from .gp import ExactGP
 

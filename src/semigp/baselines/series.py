@@ -12,7 +12,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
-from ..series import Forecast, fill_gaps, read_series
+from ..series.forecast import Forecast
+from ..series.reading import fill_gaps, read_series
 
 FARTHEST = 10.0  # standard deviations from the training mean where runaway paths are held
 N_FOLDS = 5

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from .endtoend import load_digits
-from .processes import run_module
+from .measuring import run_module
 
 GPY_ITERATIONS = 300
 TABLE = "embedding-speed.md"

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .measuring import GPY, Unmeasured, origin, run, run_module, table
 from .peers.common import peak_mib
-from .processes import GPY, Unmeasured, origin, run, run_module, table
 
 TABLE = "end-to-end.md"
 MODULE = "semigp.benchmarks.endtoend"
@@ -88,7 +88,7 @@ PROBLEMS = {
 
 def write_start(problem: Problem, path: Path, seed: int) -> tuple[int, ...]:
     """The rows and where q(x) and the inducing inputs begin; the shape of the rows."""
-    from semigp.estimators.mixture import centres, principal_components
+    from semigp.estimators.common.starts import centres, principal_components
 
     rows = problem.load()
     mean = principal_components(rows, problem.n_latent)
@@ -164,10 +164,11 @@ def fit_semigp(path: str, target: float, most: float, limit: float) -> dict:
     began = time.perf_counter()
     import jax
 
-    from semigp.compilation import computing
-    from semigp.core.defaults import idle_parameters
-    from semigp.core.optimise import SIGNAL_AND_NOISE, Stage, _loss_and_gradient, fit, unconstrain
-    from semigp.estimators.mixture import centres
+    from semigp.core.search.stages import Stage
+    from semigp.core.sparse.defaults import idle_parameters
+    from semigp.core.sparse.fit import SIGNAL_AND_NOISE, _loss_and_gradient, fit, unconstrain
+    from semigp.estimators.common.starts import centres
+    from semigp.runtime import computing
 
     imported = time.perf_counter() - began
     arrays, trace = np.load(path), Trace()
@@ -209,10 +210,10 @@ def fit_semigp(path: str, target: float, most: float, limit: float) -> dict:
 def make_model(rows, mean, variance, inducing, lengthscale=None, signal_variance=1.0, noise_variance=0.05):
     """Model and data of a GP-LVM without hyperpriors."""
     from semigp.core import RBF
-    from semigp.core.model import describe, start
+    from semigp.core.sparse.model import make_data, start
 
     q = mean.shape[1]
-    data = describe(np.full(mean.shape, np.nan), rows, jitter=JITTER)
+    data = make_data(np.full(mean.shape, np.nan), rows, jitter=JITTER)
     kernel = RBF(1.0, np.full(q, np.sqrt(q)) if lengthscale is None else lengthscale)
     model = start(data, kernel, inducing, noise_variance, np.sqrt(signal_variance))
     filled = np.asarray(data.rows)  # -1 for rows that only fill up: they weigh nothing, wherever they are

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .measuring import GPFLOW, GPY, GPYTORCH, Unmeasured, origin, run_module, table
 from .peers.common import make_problem, peak_mib, repeat, timed
-from .processes import GPFLOW, GPY, GPYTORCH, Unmeasured, origin, run_module, table
 
 SIZES = [
     (100, 15, 5, 40),
@@ -50,15 +50,15 @@ Milliseconds, one core each, and in brackets how many times as long as semigp.
 def time_semigp(n, q, p, m, observed):
     import jax
 
-    from semigp.compilation import compilation_cache
     from semigp.core import RBF
-    from semigp.core.model import describe, start
-    from semigp.core.optimise import _loss_and_gradient, unconstrain
+    from semigp.core.sparse.fit import _loss_and_gradient, unconstrain
+    from semigp.core.sparse.model import make_data, start
+    from semigp.runtime import compilation_cache
 
     y, mean, variance, inducing = make_problem(n, q, p, m)
     inputs = mean.copy()
     inputs[round(observed * n) :] = np.nan
-    data = describe(inputs, y)
+    data = make_data(inputs, y)
     model = start(data, RBF(1.0, np.sqrt(q) * np.ones(q)), inducing, 1.0)
     rows = np.asarray(data.rows)  # -1 for rows that only fill up
     model = dataclasses.replace(model, mean=mean[rows], variance=variance[rows])

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .measuring import Unmeasured, origin, run_module, table
 from .peers.common import make_problem, timed
-from .processes import Unmeasured, origin, run_module, table
 
 SIZES = [
     (10_000, 10, 5, 100),
@@ -41,13 +41,13 @@ def measure(way, n, q, p, m):
 
     from semigp.core import RBF
     from semigp.core.kernels import fused
-    from semigp.core.model import describe, start
-    from semigp.core.optimise import _loss_and_gradient, unconstrain
+    from semigp.core.sparse.fit import _loss_and_gradient, unconstrain
+    from semigp.core.sparse.model import make_data, start
 
     if way == "plain":
         fused.is_available = lambda: False
     y, mean, variance, inducing = make_problem(n, q, p, m)
-    data = describe(np.full((n, q), np.nan), y)
+    data = make_data(np.full((n, q), np.nan), y)
     model = start(data, RBF(1.0, np.sqrt(q) * np.ones(q)), inducing, 1.0)
     rows = np.asarray(data.rows)
     model = dataclasses.replace(model, mean=mean[rows], variance=variance[rows])

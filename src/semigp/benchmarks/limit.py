@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from semigp.core.kernels.exponential import exp2
-from semigp.core.parallel import WIDE_VECTORS
+from semigp.core.numerics.compiler import WIDE_VECTORS
 
 _STEPS = 50  # of a compiled loop over one block
 _SIZES = (2**13, 2**15, 2**17, 2**20)  # numbers in a block

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .measuring import origin, run_module, table
 from .peers.common import make_problem, peak_mib, timed
-from .processes import origin, run_module, table
 
 ROWS = (1_000, 10_000, 100_000, 1_000_000)
 Q, P, M = 10, 5, 100
@@ -41,13 +41,13 @@ def measure(n):
     """Time and memory of n rows, all of them uncertain."""
     import jax
 
-    from semigp.compilation import compilation_cache
     from semigp.core import RBF
-    from semigp.core.model import describe, start
-    from semigp.core.optimise import _loss_and_gradient, unconstrain
+    from semigp.core.sparse.fit import _loss_and_gradient, unconstrain
+    from semigp.core.sparse.model import make_data, start
+    from semigp.runtime import compilation_cache
 
     y, mean, variance, inducing = make_problem(n, Q, P, M)
-    data = describe(np.full((n, Q), np.nan), y)
+    data = make_data(np.full((n, Q), np.nan), y)
     model = start(data, RBF(1.0, np.sqrt(Q) * np.ones(Q)), inducing, 1.0)
     rows = np.asarray(data.rows)
     model = dataclasses.replace(model, mean=mean[rows], variance=variance[rows])

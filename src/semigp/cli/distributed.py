@@ -48,8 +48,8 @@ class Team(Alone):
     """One process of several."""
 
     def __init__(self) -> None:
-        from ..core.processes import Processes
-        from ..core.sharding import row_mesh
+        from ..core.devices.processes import Processes
+        from ..core.devices.row_mesh import row_mesh
 
         self.mesh: Any = row_mesh()
         self._processes = Processes(self.mesh)

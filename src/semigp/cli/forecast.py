@@ -11,7 +11,7 @@ import typer
 
 import semigp
 
-from ..series import Forecast
+from ..series.forecast import Forecast
 from . import options
 from .columns import check_present, choose_inputs, holds_numbers
 from .grid import on_grid

@@ -16,7 +16,7 @@ from rich.text import Text
 
 import semigp
 
-from ..storage import NotAModel
+from ..storage.errors import NotAModel
 from . import options
 from .problems import reported
 from .session import Session
@@ -45,7 +45,7 @@ def info(
 def _installation() -> dict[str, Any]:
     import jax
 
-    from ..compilation import cache_folder
+    from ..runtime import cache_folder
 
     def installed(name: str) -> str | None:
         try:

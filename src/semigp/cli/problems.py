@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..storage import NotStorable
+from ..storage.errors import NotStorable
 
 UNEXPECTED, WRONG_USE, BAD_DATA, LOST, INTERRUPTED = 1, 2, 3, 4, 130
 

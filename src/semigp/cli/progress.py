@@ -14,7 +14,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
 if TYPE_CHECKING:
-    from ..core.optimise import Progress
+    from ..core.search.report import Progress
 
 _PATIENCE = 2.0  # seconds without a bar
 _RECENT = 20  # iterations that tell how fast gains shrink

@@ -17,7 +17,7 @@ from .columns import Inputs, check_present, choose_inputs, parse_errors, read_in
 from .distributed import Alone, together
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
-from .stream import fit_stream
+from .stream import fit_from_parquet
 from .tables import listed, numbers, read_table, rounded
 
 
@@ -68,7 +68,7 @@ def regress(
         if predict is None and save is None and plot is None:
             session.note("Nothing is asked of the model but how it fits; see --predict, --save and --plot.")
         if stream:
-            regressor = fit_stream(session, train, target, ignore, inducing, seed)
+            regressor = fit_from_parquet(session, train, target, ignore, inducing, seed)
             describe_fit(session, regressor)
             _describe_inputs(session, regressor)
             _use(session, regressor, None, predict, error, ignore, output, save, plot)

@@ -13,7 +13,7 @@ from .problems import WRONG_USE, Problem
 from .session import Session
 
 
-def fit_stream(
+def fit_from_parquet(
     session: Session, path: Path, targets: list[str], ignore: list[str], inducing: int, seed: int
 ) -> semigp.StreamingGPRegressor:
     """A model of a Parquet file, a folder of them, or a pattern."""

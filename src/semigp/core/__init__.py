@@ -1,10 +1,10 @@
 """The engine: beliefs, kernels with exact expectations, the collapsed bound, and what it predicts."""
 
-from .beliefs import InputBelief
-from .bound import collapsed_bound
+from .inputs.beliefs import InputBelief
+from .inputs.priors import GaussianPrior, RowPrior, StandardPrior, error_bar_prior, kl_divergence
 from .kernels import RBF, Bias, Kernel, Linear, Matern32, Matern52, Product, Sum, White
-from .posterior import Posterior, fit_posterior
-from .priors import GaussianPrior, RowPrior, StandardPrior, error_bar_prior, kl_divergence
+from .sparse.bound import collapsed_bound
+from .sparse.posterior import Posterior, fit_posterior
 
 __all__ = [
     "RBF",

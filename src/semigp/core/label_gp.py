@@ -27,7 +27,7 @@ _MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class Part:
+class CovariancePart:
     """Between two sets of rows: a covariance, or squared distances in units of their median."""
 
     table: np.ndarray
@@ -37,15 +37,15 @@ class Part:
         """K_k."""
         return np.exp(-0.5 * np.exp(log_precision) * self.table) if self.is_distance else self.table
 
-    def among(self, rows: np.ndarray) -> Part:
+    def among(self, rows: np.ndarray) -> CovariancePart:
         """Of some rows with each other."""
-        return Part(self.table[np.ix_(rows, rows)], self.is_distance)
+        return CovariancePart(self.table[np.ix_(rows, rows)], self.is_distance)
 
 
 class LabelGP:
     """Fitted to centred one-hot labels (l, c) on creation."""
 
-    def __init__(self, parts: Sequence[Part], labels: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(self, parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarray) -> None:
         some = evenly_spread(len(labels), _MOST_ROWS)
         self._parameters = _fit([part.among(some) for part in parts], labels[some], weights[some])
         noise = np.exp(self._parameters[-1]) / weights + _JITTER
@@ -55,21 +55,21 @@ class LabelGP:
         # Leaving a row out of a GP regression: y - [K⁻¹y]/[K⁻¹]_ii.
         self.left_out = labels - self._coefficients / np.diag(inverse)[:, None]
 
-    def predict(self, parts: Sequence[Part]) -> np.ndarray:
+    def predict(self, parts: Sequence[CovariancePart]) -> np.ndarray:
         """Means at new rows, from their parts with the labelled ones (n, l)."""
         return self._covariance(parts) @ self._coefficients
 
-    def _covariance(self, parts: Sequence[Part]) -> np.ndarray:
+    def _covariance(self, parts: Sequence[CovariancePart]) -> np.ndarray:
         return sum(_covariances(parts, self._parameters))  # type: ignore[return-value]
 
 
-def _covariances(parts: Sequence[Part], parameters: np.ndarray) -> list[np.ndarray]:
+def _covariances(parts: Sequence[CovariancePart], parameters: np.ndarray) -> list[np.ndarray]:
     """s_k K_k. The parameters are log s (one per part), log r (likewise, idle for graphs) and log σ²."""
     count = len(parts)
     return [np.exp(parameters[k]) * part.covariance(parameters[count + k]) for k, part in enumerate(parts)]
 
 
-def _fit(parts: Sequence[Part], labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _fit(parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The mode of evidence times hyperpriors."""
     count, (n, n_classes) = len(parts), labels.shape
     centre = np.log(np.repeat([_SIGNAL / count, _PRECISION, _NOISE], [count, count, 1]))

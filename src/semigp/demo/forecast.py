@@ -10,7 +10,7 @@ from .. import plotting
 from ..baselines import Climatology, Persistence
 from ..estimators import GPForecaster
 from ..report import Drawing, Report
-from ..series import Forecast
+from ..series.forecast import Forecast
 from .examples import SEED, Scores, Series
 
 

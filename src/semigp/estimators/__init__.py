@@ -1,14 +1,14 @@
 """scikit-learn estimators."""
 
-from ..core.sharding import row_mesh
-from .forecaster import GPForecaster
-from .gplvm import BayesianGPLVM
-from .imputer import GPImputer
-from .row_sources import ParquetRows
-from .saving import load
-from .semi_described import SemiDescribedGPRegressor
-from .semi_supervised import SemiSupervisedGPClassifier
-from .streaming import StreamingGPRegressor
+from ..core.devices.row_mesh import row_mesh
+from .few_labels.classifier import SemiSupervisedGPClassifier
+from .forecasting.forecaster import GPForecaster
+from .imputation.imputer import GPImputer
+from .latent.gplvm import BayesianGPLVM
+from .regression.regressor import SemiDescribedGPRegressor
+from .stored import load
+from .streaming.regressor import StreamingGPRegressor
+from .streaming.row_sources import ParquetRows
 
 __all__ = [
     "BayesianGPLVM",

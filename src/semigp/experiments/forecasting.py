@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import baselines, datasets
 from ..estimators import GPForecaster
-from ..series import Forecast
+from ..series.forecast import Forecast
 from .reporting import Row, markdown_table, run_cells, save_figure, write_settings
 
 OURS = "sampled (default)"

@@ -15,8 +15,8 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from .. import scores
-from ..core.joint_gaussian import conditional_moments, fit_joint_gaussian
-from ..core.precision import in_float64
+from ..core.inputs.joint_gaussian import conditional_moments, fit_joint_gaussian
+from ..core.numerics.precision import in_float64
 from ..estimators import BayesianGPLVM, GPImputer
 from .reporting import Row, Summary, markdown_table, run_cells, save_figure, summarise, write_settings
 

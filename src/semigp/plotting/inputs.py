@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import scores
-from .frames import column_names, is_missing, read_table
+from ..frames import is_missing, names_or_numbers, read_table
 from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns, plain
 
 # Light, middle and dark, so that they differ in print as well.
@@ -27,7 +27,7 @@ def draw_missingness(X: Any, axes: Any = None, X_std: Any = None) -> dict[str, n
     error = np.zeros(missing.shape) if X_std is None else read_table(X_std, "X_std")[0]
     if error.shape != missing.shape:
         raise ValueError(f"X_std has shape {error.shape} but X has shape {missing.shape}; use 0 where X is exact.")
-    state, names = np.where(missing, 2, (error > 0).astype(int)), column_names(X, missing.shape[1])
+    state, names = np.where(missing, 2, (error > 0).astype(int)), names_or_numbers(X, missing.shape[1])
     with canvas(axes, (min(10.0, 4.5 + 0.3 * len(names)), 4.0)) as axes:
         _draw_states(axes, state)
         name_columns(axes, names)

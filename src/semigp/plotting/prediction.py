@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .frames import find_column, like, read_table
+from ..frames import find_column, like, read_table
 from .style import ABOVE, COLOURS, canvas, plain
 
 _GRID, _Z95 = 200, 1.959963984540054

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
-from ..types import Array
+from ..numerics.types import Array
 
 if TYPE_CHECKING:
     from .spectral import FeatureMap

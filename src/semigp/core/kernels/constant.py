@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..pytrees import pytree
-from ..types import Array
+from ..numerics.pytrees import pytree
+from ..numerics.types import Array
 from .base import Kernel, check_parameter
 from .spectral import ConstantFeature
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..types import Array
+from ..numerics.types import Array
 
 # Chebyshev expansion of 2^x on [-½, ½] up to degree 11, in powers of x: relative error below 2.3e-16.
 # Coefficients from I_k(½ log 2), the modified Bessel functions; tests recompute them.

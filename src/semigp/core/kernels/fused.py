@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..types import Array
+from ..numerics.types import Array
 from .exponential import EXP2_COEFFICIENTS, LOG2_E, SHIFT, exp2
 
 _UNIT = 16  # features that the matrix units take at once

@@ -17,12 +17,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..linalg import inverses
-from ..pytrees import pytree, static
-from ..types import Array
+from ..numerics.linalg import inverses
+from ..numerics.pytrees import pytree, static
+from ..numerics.types import Array
 from . import fused
 from .exponential import LOG2_E, exp2
-from .listing import Listing
+from .pairs import PairList
 
 Rows = Float[Array, "n d"]
 Pairs = Float[Array, "pairs d"]
@@ -44,7 +44,7 @@ class BumpPairs:
         precision_2: Float[Array, " q"],
         amplitude: Float[Array, ""],
         points: Float[Array, "m q"],
-        listing: Listing,
+        listing: PairList,
         is_full: bool,
     ) -> BumpPairs:
         """A bump of precision r₁ at z_i times one of precision r₂ at z_j, times the amplitude, for listed (i, j)."""

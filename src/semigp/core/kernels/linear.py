@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..pytrees import pytree, static
-from ..types import Array
+from ..numerics.pytrees import pytree, static
+from ..numerics.types import Array
 from .base import Kernel, active_dims, check_dims, check_parameter, second_moment, tidy_fields
 from .spectral import LinearFeatures
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..types import Array
+from ..numerics.types import Array
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 N_NODES = 3 * len(_NODES)  # three pieces

@@ -18,14 +18,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from ..linalg import diagonal, inverses
-from ..pytrees import pytree, static
-from ..types import Array
+from ..numerics.linalg import diagonal, inverses
+from ..numerics.pytrees import pytree, static
+from ..numerics.types import Array
 from . import fused, quadrature
 from .base import Kernel, active_dims, check_dims, check_parameter, tidy_fields
 from .gaussian import BumpPairs, squared_distances
 from .linear import Linear
-from .listing import Diagonal, Listing, Triangle
+from .pairs import Diagonal, PairList, Triangle
 from .spectral import CosineFeatures, gaussian_frequencies, student_frequencies
 
 
@@ -137,7 +137,7 @@ class PairExpectation:
         kernel_1: Separable,
         kernel_2: Separable | None,
         inducing: Float[Array, "m q"],
-        listing: Listing,
+        listing: PairList,
         is_full: bool,
         skip: int | None = None,
     ) -> None:

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Float
 
-from ..pytrees import pytree
-from ..types import Array
+from ..numerics.pytrees import pytree
+from ..numerics.types import Array
 
 
 class FeatureMap:

@@ -8,11 +8,11 @@ import itertools
 import jax
 import jax.numpy as jnp
 
-from ..pytrees import pytree
+from ..numerics.pytrees import pytree
 from .base import Kernel
 from .constant import Bias, White
 from .linear import Linear
-from .listing import Grid
+from .pairs import Grid
 from .separable import PairExpectation, Separable
 from .spectral import JoinedFeatures
 

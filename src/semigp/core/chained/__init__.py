@@ -1,0 +1,1 @@
+"""Missing entries drawn from chained GPs: every column a GP of all the others."""

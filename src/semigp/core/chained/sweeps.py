@@ -1,0 +1,80 @@
+"""Sweeps over a table, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from .regression import Conditioned, Regression, choose_regression
+
+# Rows that a regression is conditioned on, and rows that its hyperparameters are chosen on, at most.
+MAX_ROWS, MAX_ROWS_TO_CHOOSE = 1000, 300
+SWEEPS_TO_CHOOSE, SWEEPS_TO_SETTLE, SWEEPS_TO_DRAW = 2, 3, 10
+_MIN_KNOWN = 50
+
+
+def settle(
+    table: np.ndarray, reference: np.ndarray, shares: tuple[float, ...], sweeps_to_choose: int
+) -> tuple[np.ndarray, dict[int, Regression]]:
+    """The table with missing entries at their means, and the regressions chosen on the way."""
+    missing = np.isnan(table)
+    filled = np.where(missing, 0.0, table)
+    regressions: dict[int, Regression] = {}
+    for sweep in range(sweeps_to_choose + SWEEPS_TO_SETTLE):
+        offered = shares if sweep < sweeps_to_choose else None
+        for j, holes, gp in sweep_columns(filled, missing, reference, regressions, offered):
+            filled[holes, j] = gp.predict(without_column(filled[holes], j))[0]
+    return filled, regressions
+
+
+def draw_missing(
+    drawn: np.ndarray,
+    missing: np.ndarray,
+    reference: np.ndarray,
+    regressions: dict[int, Regression],
+    random: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw every missing entry once more, in place; mean and variance of what each was drawn from."""
+    mean, variance = drawn.copy(), np.zeros(drawn.shape)
+    for j, holes, gp in sweep_columns(drawn, missing, reference, regressions):
+        mean[holes, j], variance[holes, j] = gp.predict(without_column(drawn[holes], j))
+        drawn[holes, j] = mean[holes, j] + np.sqrt(variance[holes, j]) * random.normal(size=holes.sum())
+    return mean, variance
+
+
+def sweep_columns(
+    filled: np.ndarray,
+    missing: np.ndarray,
+    reference: np.ndarray,
+    regressions: dict[int, Regression],
+    shares: tuple[float, ...] | None = None,
+) -> Iterator[tuple[int, np.ndarray, Conditioned]]:
+    """Column, its holes, and its regression given the current values of the others, least missing first.
+
+    Regressions are chosen anew where linear shares are given.
+    """
+    counts = missing.sum(axis=0)
+    for j in (int(j) for j in np.argsort(counts, kind="stable") if counts[j]):
+        known = reference[~missing[reference, j]]
+        points, values = without_column(filled[known], j), filled[known, j]
+        if shares is not None:
+            some = slice(0, MAX_ROWS_TO_CHOOSE)
+            regressions[j] = choose_regression(points[some], values[some], shares)
+        yield j, missing[:, j], Conditioned.on(regressions[j], points, values)
+
+
+def reference_rows(missing: Bool[np.ndarray, "n d"], random_state: int) -> Int[np.ndarray, " r"]:
+    """MAX_ROWS rows with the fewest holes, ties in random order, and more where a column is hardly known in those."""
+    order = np.random.default_rng(random_state).permutation(len(missing))
+    order = order[np.argsort(missing[order].sum(axis=1), kind="stable")]
+    chosen = order[:MAX_ROWS]
+    scarce = np.flatnonzero(np.sum(~missing[chosen], axis=0) < _MIN_KNOWN)
+    more = [order[~missing[order, j]][:_MIN_KNOWN] for j in scarce]
+    return np.array(list(dict.fromkeys(np.concatenate([chosen, *more]))))
+
+
+def without_column(rows: np.ndarray, column: int) -> np.ndarray:
+    """All columns but one."""
+    return np.delete(rows, column, axis=1)

@@ -1,0 +1,1 @@
+"""Rows over devices and processes."""

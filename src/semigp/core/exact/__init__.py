@@ -1,0 +1,1 @@
+"""Exact GPs at certain inputs, for series: windows, free simulation, gaps."""

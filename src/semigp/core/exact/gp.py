@@ -1,0 +1,181 @@
+"""Exact GP regression at certain inputs, one output: for noise too small for inducing points.
+
+    log p(y) = -½ yᵀ A⁻¹ y - ½ log|A| - n/2 log 2π,    A = K + (σ² + 1e-8) I
+
+A sparse bound needs jitter on K_uu, which acts as noise of 1e-6 or more; a simulation of a noise-free system is ruined
+by that. Rows can be masked, so that data sets of nearly the same size share one compiled program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float
+
+from ..hyperpriors import LogNormal, log_hyperprior
+from ..kernels import Kernel
+from ..kernels.spectral import FeatureMap
+from ..numerics.paths import by_path
+from ..numerics.precision import in_float64
+from ..numerics.pytrees import pytree
+from ..numerics.types import Array
+from ..search.lbfgs import maximise
+from ..search.report import FitReport, with_signal_to_noise
+from ..search.stages import Stage
+
+# What is added to the noise variance, for outputs of unit variance: the square root of what float64 resolves.
+NOISE_FLOOR = 1e-8
+
+
+@pytree
+class ExactModel:
+    """All that a fit may change; all positive."""
+
+    kernel: Kernel
+    noise_variance: Float[Array, ""]
+
+
+@pytree
+class ExactRows:
+    """Inputs and outputs; rows that are masked count for nothing."""
+
+    inputs: Float[Array, "n q"]
+    targets: Float[Array, " n"]
+    is_used: Bool[Array, " n"]
+
+    @classmethod
+    def of(cls, inputs: np.ndarray, targets: np.ndarray) -> ExactRows:
+        """Rows whose target and inputs are known, filled up to a round number."""
+        used = ~np.isnan(targets) & ~np.isnan(inputs).any(axis=1)
+        inputs, targets = inputs[used], targets[used]
+        if not len(targets):
+            raise ValueError("There is no row of which inputs and target are known.")
+        extra = -len(targets) % 2 ** max(3, len(targets).bit_length() - 4)
+        return cls(
+            np.pad(inputs, ((0, extra), (0, 0))),
+            np.pad(targets, (0, extra)),
+            np.arange(len(targets) + extra) < len(targets),
+        )
+
+
+def _factor(model: ExactModel, rows: ExactRows) -> Float[Array, "n n"]:
+    """Cholesky factor of A; the identity for masked rows."""
+    both = rows.is_used[:, None] & rows.is_used
+    noise = jnp.where(rows.is_used, model.noise_variance + NOISE_FLOOR, 1.0)
+    return jnp.linalg.cholesky(jnp.where(both, model.kernel.gram(rows.inputs), 0.0) + jnp.diag(noise))
+
+
+def log_evidence(model: ExactModel, rows: ExactRows) -> Float[Array, ""]:
+    """Log p(y), the equation above."""
+    factor = _factor(model, rows)
+    white = jax.scipy.linalg.solve_triangular(factor, rows.targets, lower=True)
+    constant = 0.5 * jnp.sum(rows.is_used) * jnp.log(2.0 * jnp.pi)
+    return -0.5 * white @ white - jnp.sum(jnp.log(jnp.diagonal(factor))) - constant
+
+
+@jax.jit
+def _loss_and_gradient(free: ExactModel, rows: ExactRows, hyperpriors: dict[str, LogNormal]):
+    def loss(free):
+        model = jax.tree.map(jnp.exp, free)
+        return -log_evidence(model, rows) - log_hyperprior(by_path(model), hyperpriors)
+
+    return jax.value_and_grad(loss)(free)
+
+
+def fit_exact(
+    model: ExactModel,
+    rows: ExactRows,
+    hyperpriors: dict[str, LogNormal],
+    max_iterations: int,
+    tolerance: float = 1e-9,
+    callback: Any = None,
+) -> tuple[ExactModel, FitReport]:
+    """Raise log p(y) + log p(θ) from where the model stands."""
+    with jax.enable_x64(True):
+        free, rows, priors = jax.tree.map(jnp.asarray, (jax.tree.map(jnp.log, model), rows, hyperpriors))
+        stage = Stage("exact", max_iterations)
+        best, report = maximise(lambda f: _loss_and_gradient(f, rows, priors), free, [stage], tolerance, callback)
+    fitted = jax.tree.map(np.exp, best)
+    signal = float(np.mean(in_float64(fitted.kernel.diag)(np.asarray(rows.inputs)[np.asarray(rows.is_used)])))
+    return fitted, with_signal_to_noise(report, np.atleast_1d(signal / (fitted.noise_variance + NOISE_FLOOR)))
+
+
+@pytree
+class ExactPosterior:
+    """f given the rows."""
+
+    model: ExactModel
+    rows: ExactRows
+    cholesky: Float[Array, "n n"]
+    weights: Float[Array, " n"]  # A⁻¹ y
+
+    def moments(self, mean: Float[Array, "k q"], variance: Any) -> tuple[Float[Array, "k 1"], Float[Array, "k 1"]]:
+        """Mean and variance of f at inputs N(mean, variance), or certain ones where variance is None.
+
+        E[f] = ψ1 α,  V[f] = ψ0 - tr A⁻¹Ψ2 + αᵀ(Ψ2 - ψ1ψ1ᵀ) α.
+        """
+        if variance is None:
+            cross = self.cross(mean)
+            half = jax.scipy.linalg.solve_triangular(self.cholesky, cross.T, lower=True)
+            spread = self.model.kernel.diag(mean) - jnp.sum(half**2, axis=0)
+            return (cross @ self.weights)[:, None], jnp.maximum(spread, 0.0)[:, None]
+        kernel, inputs, used = self.model.kernel, self.rows.inputs, self.rows.is_used
+        psi1 = jnp.where(used, kernel.psi1(mean, variance, inputs), 0.0)
+        psi2 = jnp.where(used[:, None] & used, kernel.psi2_rows(mean, variance, inputs), 0.0)
+        expected = psi1 @ self.weights
+        inverse = jax.scipy.linalg.cho_solve((self.cholesky, True), jnp.eye(len(inputs)))
+        conditional = jnp.maximum(kernel.psi0(mean, variance) - jnp.sum(psi2 * inverse, axis=(1, 2)), 0.0)
+        spread = jnp.maximum((psi2 @ self.weights) @ self.weights - expected**2, 0.0)
+        return expected[:, None], (conditional + spread)[:, None]
+
+    def input_covariance(self, mean: Float[Array, "k q"], variance: Any) -> Float[Array, "k q 1"]:
+        """cov(x, f(x))."""
+        centred = self.model.kernel.psi1_centred(mean, variance, self.rows.inputs)
+        return jnp.einsum("nmq,m->nq", centred, jnp.where(self.rows.is_used, self.weights, 0.0))[:, :, None]
+
+    def cross(self, inputs: Float[Array, "k q"]) -> Float[Array, "k n"]:
+        """k(x, X), 0 for masked rows."""
+        return jnp.where(self.rows.is_used, self.model.kernel.cross(inputs, self.rows.inputs), 0.0)
+
+    @property
+    def noise_variance(self) -> Float[Array, ""]:
+        """Floor included."""
+        return self.model.noise_variance + NOISE_FLOOR
+
+
+@in_float64
+@jax.jit
+def condition(model: ExactModel, rows: ExactRows) -> ExactPosterior:
+    """The posterior of a fitted model."""
+    factor = _factor(model, rows)
+    return ExactPosterior(model, rows, factor, jax.scipy.linalg.cho_solve((factor, True), rows.targets))
+
+
+@pytree
+class ExactDraws:
+    """r functions drawn from the posterior by Matheron's rule, with one set of random features."""
+
+    posterior: ExactPosterior
+    features: FeatureMap
+    feature_weights: Float[Array, "f r"]
+    row_weights: Float[Array, "n r"]
+
+    def each(self, inputs: Float[Array, "r q"]) -> Float[Array, " r"]:
+        """Every function at an input of its own."""
+        prior = jnp.einsum("rf,fr->r", self.features(inputs), self.feature_weights)
+        return prior + jnp.einsum("rn,nr->r", self.posterior.cross(inputs), self.row_weights)
+
+
+def draw_exact(posterior: ExactPosterior, key: Any, n_draws: int, n_features: int) -> ExactDraws:
+    """f(·) = φ(·)ᵀw + k(·, X) A⁻¹ (y - φ(X)ᵀw - ε),  w ~ N(0, I), ε ~ N(0, σ²)."""
+    key_map, key_weights, key_noise = jax.random.split(key, 3)
+    rows = posterior.rows
+    features = posterior.model.kernel.feature_map(key_map, n_features, rows.inputs.shape[1])
+    at_rows = features(rows.inputs)  # [n, f]
+    weights = jax.random.normal(key_weights, (at_rows.shape[1], n_draws), jnp.float64)
+    noise = jnp.sqrt(posterior.noise_variance) * jax.random.normal(key_noise, (len(at_rows), n_draws), jnp.float64)
+    residual = jnp.where(rows.is_used[:, None], rows.targets[:, None] - at_rows @ weights - noise, 0.0)
+    return ExactDraws(posterior, features, weights, jax.scipy.linalg.cho_solve((posterior.cholesky, True), residual))

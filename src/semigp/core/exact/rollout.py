@@ -1,0 +1,144 @@
+"""Free simulation: a window of past values, the function at it, the window shifted by one, and so on.
+
+Windows are [τ, p], oldest first; what the functions see is the window, flattened, and covariates known in advance.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..numerics.precision import in_float64
+from ..numerics.types import Array
+from .gp import ExactPosterior, draw_exact
+
+
+class Moments(Protocol):
+    """What moment matching asks of a posterior."""
+
+    def moments(self, mean: Float[Array, "k q"], variance: Any) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
+        """Mean and variance of the functions at inputs N(mean, variance)."""
+
+    def input_covariance(self, mean: Float[Array, "k q"], variance: Any) -> Float[Array, "k q p"]:
+        """cov(x, f(x))."""
+
+
+# Moment matching subtracts nearly equal numbers; below this noise variance that leaves nothing.
+LEAST_NOISE = 1e-6
+
+
+def flatten(windows: Float[Array, "*s tau p"], covariates: Float[Array, " c"]) -> Float[Array, "*s q"]:
+    """What the functions see."""
+    flat = windows.reshape(*windows.shape[:-2], -1)
+    return jnp.concatenate([flat, jnp.broadcast_to(covariates, (*flat.shape[:-1], len(covariates)))], axis=-1)
+
+
+def sample_paths(
+    key: Any,
+    components: list[list[ExactPosterior]],
+    windows: Float[np.ndarray, "k tau p"],
+    covariates: Float[np.ndarray, "steps c"],
+    bounds: tuple[Float[np.ndarray, " p"], Float[np.ndarray, " p"]],
+    n_paths: int,
+    n_groups: int = 20,
+    n_features: int = 256,
+) -> tuple[Float[np.ndarray, "s steps p"], np.ndarray]:
+    """Whole futures: functions drawn from the posterior, each rolled forward with noise; and which ran out of bounds.
+
+    `components` holds a posterior per output for each of k beliefs about the past, `windows` the last window of each.
+    Paths come in groups that share random features, and the component.
+    """
+    k = len(components)
+    groups = -(-min(n_groups, n_paths) // k) * k
+    each = -(-n_paths // groups)
+    chosen = np.arange(groups) % k
+    stacked = [jax.tree.map(lambda *leaves: np.stack(leaves), *output) for output in zip(*components, strict=True)]
+    of_groups = jax.tree.map(lambda leaf: np.asarray(leaf)[chosen], stacked)
+    run = in_float64(functools.partial(_sample_paths, each, n_features))
+    paths, out = run(key, of_groups, windows[chosen], covariates, *bounds)
+    paths = np.moveaxis(paths, 0, 2).reshape(-1, len(covariates), windows.shape[2])
+    return paths[:n_paths], np.ravel(out)[:n_paths]
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _sample_paths(each: int, n_features: int, key, outputs, windows, covariates, low, high):
+    """Paths [steps, groups, each, p] and whether each was ever out of bounds."""
+    groups, (steps, _) = windows.shape[0], covariates.shape
+    key_draws, key_noise = jax.random.split(key)
+    # One group after the other: batches of LAPACK calls side by side can block each other for good.
+    draw = lambda one: draw_exact(one[0], one[1], each, n_features)  # noqa: E731
+    draws = [
+        jax.lax.map(draw, (posterior, jax.random.split(key, groups)))
+        for posterior, key in zip(outputs, jax.random.split(key_draws, len(outputs)), strict=True)
+    ]
+    noise = jnp.stack([jnp.sqrt(posterior.noise_variance) for posterior in outputs], axis=-1)[:, None]  # [groups, 1, p]
+
+    def step(state, now):
+        windows, was_out = state
+        extra, key = now
+        inputs = flatten(windows, extra)
+        values = jnp.stack([jax.vmap(lambda d, x: d.each(x))(some, inputs) for some in draws], axis=-1)
+        values = values + noise * jax.random.normal(key, values.shape, values.dtype)
+        held = jnp.clip(values, low, high)
+        was_out = was_out | jnp.any(held != values, axis=-1)
+        return (jnp.concatenate([windows[:, :, 1:], held[:, :, None]], axis=2), was_out), held
+
+    start = jnp.broadcast_to(windows[:, None], (groups, each, *windows.shape[1:]))
+    state = (start, jnp.zeros((groups, each), bool))
+    (_, out), paths = jax.lax.scan(step, state, (covariates, jax.random.split(key_noise, steps)))
+    return paths, out
+
+
+def propagate(
+    kind: str,
+    posteriors: Sequence[Moments],
+    noise: Float[np.ndarray, " p"],
+    window: Float[np.ndarray, "tau p"],
+    covariates: Float[np.ndarray, "steps c"],
+) -> tuple[Float[np.ndarray, "steps p"], Float[np.ndarray, "steps p"]]:
+    """Mean and variance of every next value, by moment matching.
+
+    The window is believed N(m, S). "none": S = 0; "diagonal": S diagonal, as in the paper; "full": S with the
+    covariances between a new value and the window, C = cov(x, f(x)). New values of different outputs covary as their
+    linear parts do, by Cᵀ S⁺ C, so that the whole stays positive definite.
+    """
+    return in_float64(functools.partial(_propagate, kind))(posteriors, noise, window, covariates)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _propagate(kind: str, posteriors, noise, window, covariates):
+    tau, p = window.shape
+    count, extra = tau * p, covariates.shape[1]
+
+    def step(state, covariate):
+        mean, spread = state
+        inputs = jnp.concatenate([mean, covariate])[None]
+        padded = jnp.zeros((count + extra, count + extra)).at[:count, :count].set(spread)
+        belief = {"none": None, "diagonal": jnp.diagonal(padded)[None], "full": padded[None]}[kind]
+        moments = [posterior.moments(inputs, belief) for posterior in posteriors]
+        new = jnp.stack([m[0, 0] for m, _ in moments])
+        variance = jnp.stack([v[0, 0] for _, v in moments]) + noise
+        if kind == "full":
+            columns = [posterior.input_covariance(inputs, belief)[0, :count, 0] for posterior in posteriors]
+            cross = jnp.stack(columns, axis=1)  # [count, p]
+            joint = jnp.block([[spread, cross], [cross.T, _among_outputs(spread, cross, variance)]])
+        else:
+            joint = jax.scipy.linalg.block_diag(spread, jnp.diag(variance * (kind == "diagonal")))
+        return (jnp.concatenate([mean, new])[p:], joint[p:, p:]), (new, variance)
+
+    start = (window.reshape(-1), jnp.zeros((count, count)))
+    return jax.lax.scan(step, start, covariates)[1]
+
+
+def _among_outputs(spread, cross, variance):
+    """Covariance of new values: their variances, and between them what their linear parts share."""
+    if cross.shape[1] == 1:
+        return jnp.diag(variance)
+    shared = cross.T @ jnp.linalg.pinv(spread, rtol=1e-9, hermitian=True) @ cross
+    return jnp.where(jnp.eye(len(variance), dtype=bool), jnp.diag(variance), shared)

@@ -1,0 +1,34 @@
+"""Priors on the positive parameters of a model: log-normal, by path."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from .numerics.paths import matches
+from .numerics.pytrees import pytree
+from .numerics.types import Array
+
+
+@pytree
+class LogNormal:
+    """A hyperprior: log θ ~ N(log median, spread²)."""
+
+    median: Float[Array, ""] | float
+    spread: Float[Array, ""] | float = 1.0
+
+    def log_density(self, value: Float[Array, ...]) -> Float[Array, ""]:
+        """Log density of log θ, summed over the entries, up to a constant."""
+        return -0.5 * jnp.sum((jnp.log(value / self.median) / self.spread) ** 2)
+
+
+def log_hyperprior(parameters: list[tuple[str, Array]], hyperpriors: dict[str, LogNormal]) -> Float[Array, ""]:
+    """Σ log p(θ) over the parameters, given by path, that a hyperprior's pattern matches."""
+    total = jnp.zeros(())
+    for pattern, prior in hyperpriors.items():
+        meant = [leaf for path, leaf in parameters if matches(path, [pattern])]
+        if not meant:
+            known = ", ".join(path for path, _ in parameters)
+            raise ValueError(f"The hyperprior on {pattern!r} matches no parameter; there are {known}.")
+        total = total + sum(prior.log_density(leaf) for leaf in meant)
+    return total

@@ -1,0 +1,1 @@
+"""q(x) of single rows, q(U) given."""

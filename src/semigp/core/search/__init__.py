@@ -1,0 +1,1 @@
+"""How optima are searched for, and what a search tells."""

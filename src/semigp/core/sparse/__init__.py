@@ -1,0 +1,1 @@
+"""The variationally constrained GP: inducing points, inputs that are beliefs."""

@@ -1,0 +1,106 @@
+"""The collapsed variational bound, eq:boundFinal and appendix A of the paper."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Float
+
+from ..inputs.beliefs import InputBelief
+from ..kernels import Kernel
+from ..numerics import checks
+from ..numerics.precision import in_float64
+from ..numerics.pytrees import pytree
+from ..numerics.types import Array
+from .factors import evidence
+from .statistics import Block, Statistics, collect
+from .targets import Targets
+
+
+@pytree
+class Likelihood:
+    """y_d = s_d g_d(x) + ε, ε ~ N(0, noise variance_d): noise and signal scale, shared or one per output."""
+
+    noise_variance: Float[Array, " p"]
+    output_scale: Float[Array, " p"]  # s_d; the functions g_d all have the kernel's own variance
+
+    @classmethod
+    def of(cls, noise_variance: Any, output_scale: Any, n_outputs: int) -> Likelihood:
+        """Numbers shared by all outputs become one per output."""
+        spread = functools.partial(jnp.broadcast_to, shape=(n_outputs,))
+        return cls(spread(jnp.asarray(noise_variance)), spread(jnp.asarray(output_scale)))
+
+    @property
+    def precision(self) -> Float[Array, " p"]:
+        """β_d = s_d²/noise variance_d, of the outputs in units of their scale."""
+        return self.output_scale**2 / self.noise_variance
+
+
+def bound_from_statistics(
+    kernel: Kernel,
+    inducing: Float[Array, "m q"],
+    statistics: Statistics,
+    likelihood: Likelihood,
+    jitter: Float[Array, ""],
+) -> Float[Array, ""]:
+    """⟨F̂⟩ = -½ Σ_d N_d log(2π noise_d) + evidence, of Y in units of the output scales."""
+    statistics, precision = statistics.in_units_of(likelihood.output_scale), likelihood.precision
+    constants = -0.5 * jnp.sum(statistics.counts * jnp.log(2.0 * math.pi * likelihood.noise_variance))
+    return constants + evidence(kernel.gram(inducing), statistics, precision, jitter)
+
+
+def make_blocks(belief: InputBelief, targets: Any) -> tuple[Block, ...]:
+    """The rows of a belief with their targets: the observed ones and the others."""
+    split = Targets.of(targets)
+    return tuple(Block(mean, variance, split.take(rows)) for rows, mean, variance in belief.blocks())
+
+
+@jax.jit
+def _bound(kernel, blocks, inducing, noise_variance, output_scale, jitter):
+    n_outputs = blocks[0].targets.values.shape[1]
+    likelihood = Likelihood.of(noise_variance, output_scale, n_outputs)
+    return bound_from_statistics(kernel, inducing, collect(kernel, inducing, blocks), likelihood, jitter)
+
+
+_bound_in_float64 = in_float64(_bound)
+
+
+def collapsed_bound(
+    kernel: Kernel,
+    belief: InputBelief,
+    inducing_inputs: Any,
+    targets: Any,
+    noise_variance: Any,
+    jitter: Any = 1e-6,
+    output_scale: Any = 1.0,
+) -> Float[Array, ""]:
+    """⟨F̂⟩ of eq:boundFinal: the bound on ⟨log p(Y|X)⟩ with q(U) at its optimum, without KL(q(X) ‖ p(X)).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    belief : InputBelief, n rows by q inputs
+    inducing_inputs : (m, q)
+    targets : (n, p)
+        NaN where an output was not observed.
+    noise_variance : positive number, or (p,)
+    jitter : number
+        Times the mean of K_uu's diagonal, added to that diagonal; more where the factorisation needs it.
+    output_scale : positive number, or (p,)
+        Signal standard deviation per output, on top of the kernel's own variance.
+
+    Returns
+    -------
+    The bound; NaN where the noise or the jitter is too small for float64 to tell it.
+    """
+    inducing_inputs, targets, noise_variance, output_scale = checks.as_arrays(
+        inducing_inputs, targets, noise_variance, output_scale
+    )
+    checks.check_model(kernel, belief, inducing_inputs, targets, noise_variance, output_scale, jitter)
+    return _bound_in_float64(
+        kernel, make_blocks(belief, targets), inducing_inputs, noise_variance, output_scale, jitter
+    )

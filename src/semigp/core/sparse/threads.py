@@ -1,0 +1,134 @@
+"""One evaluation on several cores: the rows in parts, of which threads sum as many at once as there are cores.
+
+XLA alone keeps one core busy with most of what a chunk of rows needs. The objective depends on rows only through their
+sums, so that an evaluation is three steps: sums of every part, in parallel; the bound and its gradient in those sums;
+the gradient of every part, in parallel. The number of parts does not depend on that of cores, and
+so the digits do not either.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..numerics.compiler import WIDE_VECTORS
+from ..numerics.types import Array
+from .model import Data, Model, objective_from_sums, row_sums
+from .statistics import Block
+from .targets import Targets
+
+_PARTS = 16
+# Fewer exponentials than that are done in a fraction of a second by one core.
+_MIN_EXPONENTIALS = 2**26
+
+
+def is_worthwhile(model: Model, data: Data) -> bool:
+    """Whether an evaluation takes long enough."""
+    n_pairs = len(model.inducing_inputs) ** 2 / 2
+    return jax.default_backend() == "cpu" and len(data.values) * n_pairs >= _MIN_EXPONENTIALS
+
+
+def n_cores() -> int:
+    """That this process may use; joblib and others tell their workers by an environment variable."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return min(allowed, int(told)) if told.isdigit() and int(told) > 0 else allowed
+
+
+class ParallelLoss:
+    """Minus the objective and its gradient, in parameters that `constrain` makes a model of."""
+
+    def __init__(self, free: Model, data: Data, constrain: Callable[[Model], Model]) -> None:
+        self._count = len(data.values)
+        self._parts = list(_split(data))
+        self._threads = ThreadPoolExecutor(n_cores())
+
+        def sums(free, data):
+            return row_sums(constrain(free), data)
+
+        def loss(free, sums, data):
+            return -objective_from_sums(constrain(free), sums, data)
+
+        def gradient(free, data, of_sums):
+            return jax.vjp(lambda f: sums(f, data), free)[1](of_sums)[0]
+
+        compiled = functools.partial(jax.jit, compiler_options=WIDE_VECTORS)
+        # Compiled here, by one thread, for all.
+        some = self._models(free)[0]
+        like = jax.eval_shape(sums, some, self._parts[0])
+        self._sums = compiled(sums).lower(some, self._parts[0]).compile()
+        self._gradient = compiled(gradient).lower(some, self._parts[0], like).compile()
+        self._loss = jax.jit(jax.value_and_grad(loss, argnums=(0, 1)))
+
+    def __call__(self, free: Model) -> tuple[jax.Array, Model]:
+        """Loss and gradient."""
+        models = self._models(free)
+        sums = _add_up(self._each(self._sums, models, self._parts))
+        loss, (direct, of_sums) = self._loss(models[0], sums, self._parts[0])
+        gradients = self._each(lambda model, part: self._gradient(model, part, of_sums), models, self._parts)
+        mean, variance = (
+            jnp.concatenate([getattr(each, name) for each in gradients])[: self._count] for name in ("mean", "variance")
+        )
+        shared = _add_up(_without_rows(each) for each in (direct, *gradients))
+        return loss, replace(shared, mean=mean, variance=variance)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(wait=False)
+
+    def _each(self, function: Callable, *arguments: Iterable) -> list:
+        def in_double(*each):
+            with jax.enable_x64(True):  # which is a thread's own affair
+                return jax.block_until_ready(function(*each))
+
+        return list(self._threads.map(in_double, *arguments))
+
+    def _models(self, free: Model) -> list[Model]:
+        pairs = zip(_cut(free.mean), _cut(free.variance), strict=True)
+        return [replace(free, mean=mean, variance=variance) for mean, variance in pairs]
+
+
+def _split(data: Data) -> Iterable[Data]:
+    """Parts of equal size; rows of weight 0 fill up the last."""
+    observed = [None] * _PARTS if data.observed is None else _cut_all((data.observed.mean, data.observed.targets))
+    rows = (data.values, data.unknown, data.mean_is_free, data.targets, data.prior, data.rows)
+    for known, part in zip(observed, _cut_all(rows), strict=True):
+        values, unknown, mean_is_free, targets, prior, places = part
+        yield replace(
+            data, observed=None if known is None else Block(known[0], None, known[1]), values=values, unknown=unknown,
+            mean_is_free=mean_is_free, targets=targets, prior=prior, rows=places,
+        )  # fmt: skip
+
+
+def _cut_all(tree: Any) -> list[Any]:
+    """The tree's arrays cut by rows; the groups of outputs, which have no rows, stay whole."""
+    leaves, structure = jax.tree.flatten(tree, is_leaf=lambda node: isinstance(node, Targets))
+    cut = [_cut_targets(leaf) if isinstance(leaf, Targets) else _cut(leaf) for leaf in leaves]
+    return [jax.tree.unflatten(structure, part) for part in zip(*cut, strict=True)]
+
+
+def _cut_targets(targets: Targets) -> list[Targets]:
+    both = zip(_cut(targets.values), _cut(targets.weights), strict=True)
+    return [Targets(values, weights, targets.group) for values, weights in both]
+
+
+def _cut(rows: Array) -> list[Array]:
+    size = -(-len(rows) // _PARTS)
+    padded = jnp.pad(rows, [(0, size * _PARTS - len(rows))] + [(0, 0)] * (rows.ndim - 1))
+    return list(padded.reshape(_PARTS, size, *rows.shape[1:]))
+
+
+def _without_rows(model: Model) -> Model:
+    return replace(model, mean=jnp.zeros(()), variance=jnp.zeros(()))
+
+
+def _add_up(trees: Iterable[Any]) -> Any:
+    """In order, so that the last digit does not depend on who was first."""
+    return functools.reduce(lambda one, other: jax.tree.map(jnp.add, one, other), trees)

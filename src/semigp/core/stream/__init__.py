@@ -1,0 +1,1 @@
+"""The sparse GP in batches, for more rows than fit in memory."""

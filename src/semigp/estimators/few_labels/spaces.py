@@ -1,0 +1,80 @@
+"""Where rows lie: in their latent inputs and in their own columns; and how near the labelled rows are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+
+from ...core.label_gp import CovariancePart, evenly_spread, median_square
+from .row_graph import RowGraph
+
+# Rows that tell a median distance.
+_ENOUGH_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Where rows lie."""
+
+    latent: np.ndarray  # (n, q) means of q(x), or draws from it
+    columns: np.ndarray  # (n, p) without NaN
+
+
+class TrainingSpaces:
+    """All training rows, labelled or not: they turn the locations of rows into parts of a covariance."""
+
+    _FORMER_NAMES: ClassVar = {"_places": "_locations"}  # of attributes, in files
+
+    def __init__(self, locations: Locations, lengthscale: np.ndarray) -> None:
+        self._lengthscale = lengthscale
+        self._graphs = [RowGraph(space) for space in self._graph_spaces(locations)]
+        spaces = self._distance_spaces(locations)
+        some = evenly_spread(len(locations.latent), _ENOUGH_ROWS)
+        self._medians = [median_square(euclidean_distances(space[some], squared=True)) for space in spaces]
+        self._locations = locations
+
+    def _graph_spaces(self, locations: Locations) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbours are found in latent inputs half way between their own and the kernel's units."""
+        return locations.latent / np.sqrt(self._lengthscale), locations.columns
+
+    def _distance_spaces(self, locations: Locations) -> tuple[np.ndarray, np.ndarray]:
+        return locations.latent / self._lengthscale, locations.columns
+
+    def from_labelled(self, labelled: np.ndarray) -> LabelledSpaces:
+        """The spaces as seen from some of the rows."""
+        graphs = [graph.covariance(labelled) for graph in self._graphs]
+        spaces = [space[labelled] for space in self._distance_spaces(self._locations)]
+        return LabelledSpaces(self, labelled, graphs, spaces)
+
+
+@dataclass(frozen=True)
+class LabelledSpaces:
+    """The training rows' spaces, as seen from the labelled rows."""
+
+    _FORMER_NAMES: ClassVar = {"landscape": "training"}
+
+    training: TrainingSpaces
+    labelled: np.ndarray
+    graphs: list[np.ndarray]  # covariance of all rows with the labelled ones
+    spaces: list[np.ndarray]  # the labelled rows where distances are measured
+
+    def among(self) -> list[CovariancePart]:
+        """The labelled rows with each other."""
+        return [CovariancePart(graph[self.labelled], False) for graph in self.graphs] + self._distances(self.spaces)
+
+    def towards(self, locations: Locations) -> list[CovariancePart]:
+        """New rows with the labelled ones."""
+        triples = zip(self.training._graphs, self.graphs, self.training._graph_spaces(locations), strict=True)
+        graphs = (graph.extend(covariance, space) for graph, covariance, space in triples)
+        parts = [CovariancePart(graph, False) for graph in graphs]
+        return parts + self._distances(self.training._distance_spaces(locations))
+
+    def _distances(self, spaces: Sequence[np.ndarray]) -> list[CovariancePart]:
+        triples = zip(spaces, self.spaces, self.training._medians, strict=True)
+        return [
+            CovariancePart(euclidean_distances(new, old, squared=True) / median, True) for new, old, median in triples
+        ]

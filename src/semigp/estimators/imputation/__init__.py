@@ -1,0 +1,1 @@
+"""A table to be filled."""

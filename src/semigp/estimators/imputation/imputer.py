@@ -1,0 +1,128 @@
+"""A table with holes, filled: every column a Gaussian process of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ...core.chained.imputation import Imputation, impute
+from ...frames import FrameKind, as_frame
+from ...runtime import computing
+from ..common.all_or_nothing import all_or_nothing
+from ..common.checks import check_columns
+from ..common.order import DECIMALS, Arrangement
+from ..common.saving import Saved
+
+
+class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Missing entries of a table, with error bars.
+
+    Chained equations, each of them a Gaussian process: every column is regressed on all the others, missing entries are
+    drawn given the current values of the rest, and the table is swept until it is a draw as a whole; `n_draws` times.
+    There is no output here: to predict a column, use `SemiDescribedGPRegressor`.
+
+    Parameters
+    ----------
+    n_draws : int
+        Of the whole table.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semigp import GPImputer
+    >>> x = np.linspace(0, 6, 50)
+    >>> table = np.column_stack([np.sin(x), np.cos(x), np.sin(x + 1)])
+    >>> hidden, table[7, 2] = table[7, 2], np.nan
+    >>> mean, std = GPImputer(random_state=0).fit(table).impute(return_std=True)
+    >>> bool(abs(mean[7, 2] - hidden) < 0.1)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, n_draws: int = 10, *, random_state: Any = None) -> None:
+        self.n_draws = n_draws
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        """NaN is what it is for."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None) -> GPImputer:
+        """Learn how the columns of X, NaN where missing, depend on each other."""
+        self._validate_params()
+        self._frame_kind = FrameKind.of(X)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, copy=True)
+        check_columns(X, getattr(self, "feature_names_in_", None))
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._arrangement = Arrangement.of(X)
+        self._scaler, self._training = StandardScaler().fit(X[self._arrangement.rows]), X
+        standard = np.round(self._arrangement.arranged(self._scaler.transform(X)), DECIMALS)
+        with computing():
+            found, self._chain = impute(standard, self.n_draws, self._seed)
+        self._imputation = _each(self._arrangement.as_given, found)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """New rows with their NaN filled in by posterior means; each row on its own."""
+        X, found = self._complete(X)
+        return self._moments(X, found)[0]
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """The training rows with their NaN filled in."""
+        self.fit(X)
+        return self._moments(self._training, self._imputation)[0]
+
+    def impute(self, X: Any = None, return_std: bool = False) -> Any:
+        """Rows with their NaN filled in, and on request standard deviations, 0 where known; by default those of `fit`.
+
+        Frames come back as frames.
+        """
+        check_is_fitted(self)
+        kind = self._frame_kind if X is None else FrameKind.of(X)
+        X, found = (self._training, self._imputation) if X is None else self._complete(X)
+        mean, std = (as_frame(part, kind) for part in self._moments(X, found))
+        return (mean, std) if return_std else mean
+
+    def sample(self, X: Any = None) -> np.ndarray:
+        """Draws of the whole table (n_draws, n, p), for multiple imputation; by default of the rows of `fit`."""
+        check_is_fitted(self)
+        X, found = (self._training, self._imputation) if X is None else self._complete(X)
+        natural = found.draws * self._scaler.scale_ + self._scaler.mean_
+        return np.where(np.isnan(X), natural, X)
+
+    def _complete(self, X: Any) -> tuple[np.ndarray, Imputation]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        with computing():
+            found = self._chain.complete(self._scaler.transform(X)[:, self._arrangement.columns], self._seed)
+        return X, _each(self._arrangement.columns_as_given, found)
+
+    def _moments(self, X: np.ndarray, found: Imputation) -> tuple[np.ndarray, np.ndarray]:
+        holes = np.isnan(X)
+        mean = np.where(holes, self._scaler.inverse_transform(found.mean), X)
+        return mean, np.where(holes, np.sqrt(found.variance) * self._scaler.scale_, 0.0)
+
+
+def _each(order: Callable[[np.ndarray], np.ndarray], found: Imputation) -> Imputation:
+    return Imputation(order(found.draws), order(found.mean), order(found.variance))

@@ -1,0 +1,1 @@
+"""Rows and no inputs: a latent space."""

@@ -1,0 +1,327 @@
+"""The Bayesian GP-LVM: every input is latent, and found from the outputs alone."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import jax
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import KNNImputer
+from sklearn.metrics.pairwise import nan_euclidean_distances
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ...core import InputBelief
+from ...core.numerics import checks
+from ...core.rows.latent import infer_rows
+from ...core.rows.recognition import Weights, fit_back_constrained
+from ...core.search.report import Callback
+from ...core.sparse.fit import fit
+from ...core.sparse.model import posterior
+from ...frames import FrameKind, as_frame
+from ...runtime import computing
+from ..common.all_or_nothing import all_or_nothing
+from ..common.checks import check_columns
+from ..common.component import TOLERANCE, Component, Recipe, predict, start_component
+from ..common.mixtures import mixture_moments
+from ..common.order import Arrangement
+from ..common.saving import Saved
+from ..common.table import Table
+from .features import Features
+from .row_beliefs import RowBeliefs
+
+# A fifth of q(x)'s usual starting variance: the components of Y are a good first guess.
+_VARIANCE_START = 0.2
+# Directions in which the latent rows vary by less than this share of the most relevant one do not count.
+_LEAST_RELEVANCE = 0.02
+# Training rows from which q(x) of a row with holes is searched.
+_STARTS = 5
+# Inducing points by default: one for so many rows, between these numbers.
+_ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
+# Columns are in different units if the widest is so many times as wide as the lower quartile.
+_SAME_UNITS = 10.0
+
+
+def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
+    """What to divide the columns by; 1 for those that are constant."""
+    each = np.nanstd(Y, axis=0)
+    each = np.where(each > 1e-10 * np.nanmax(np.abs(Y), axis=0), each, 0.0)  # rounding is no width
+    widths = each[each > 0]
+    if not widths.size:
+        return np.ones(Y.shape[1])
+    if scaling == "columns" or (
+        scaling == "auto" and widths.max() > _SAME_UNITS * np.quantile(widths, 0.25, method="lower")
+    ):
+        return np.where(each > 0, each, 1.0)
+    return np.full(Y.shape[1], np.sqrt(np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2)))
+
+
+class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Rows as noisy functions of a few latent inputs, each of which is a belief.
+
+    The latent inputs start at the principal components; noise and signal are held for the first iterations, so that
+    not everything is explained as noise. Irrelevant dimensions are switched off by their lengthscales.
+
+    Parameters
+    ----------
+    n_components : int
+        Latent inputs.
+    n_inducing : int, optional
+        By default a twelfth of the rows, at least 25 and at most 100.
+    back_constrained : bool
+        Make q(x) a function of the row, fitted with everything else: new rows are then embedded at once, a hundred
+        thousand in seconds, for a lower bound and slightly less accuracy.
+    scaling : {"auto", "columns", "common"}
+        Divide each column by its own standard deviation, or all by a common one, as befits images or spectra.
+        "auto" scales columns one by one if the widest is more than ten times as wide as the lower quartile.
+    output_noise : {"shared", "per-output"}
+        Whether columns have noise and signal variances of their own.
+    max_iter : int
+        Of the optimiser, after the first stage.
+    callback : callable, optional
+        Called with a `Progress` after every iteration; returning True ends the fit there.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    embedding_, embedding_std_ : (n, n_components)
+        Mean and standard deviation of q(x) of the training rows.
+    relevance_ : (n_components,)
+        How much of the outputs' variation runs along each latent input, the largest being 1.
+    n_relevant_ : int
+        Latent inputs with a relevance of 2 % or more.
+    bound_ : float
+    fit_report_ : FitReport
+    n_iter_ : int
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_inducing": [Interval(Integral, 1, None, closed="left"), None],
+        "back_constrained": ["boolean"],
+        "scaling": [StrOptions({"auto", "columns", "common"})],
+        "output_noise": [StrOptions({"shared", "per-output"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "callback": [callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 5,
+        *,
+        n_inducing: int | None = None,
+        back_constrained: bool = False,
+        scaling: str = "auto",
+        output_noise: str = "shared",
+        max_iter: int = 300,
+        callback: Callback | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_inducing = n_inducing
+        self.back_constrained = back_constrained
+        self.scaling = scaling
+        self.output_noise = output_noise
+        self.max_iter = max_iter
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        """NaN is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @all_or_nothing
+    def fit(self, Y: Any, y: Any = None) -> BayesianGPLVM:
+        """Find the latent inputs of the rows of Y, which may hold NaN."""
+        self._validate_params()
+        self._frame_kind = FrameKind.of(Y)
+        Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+        check_columns(Y, getattr(self, "feature_names_in_", None))
+        if self.n_components >= len(Y):
+            raise ValueError(
+                f"n_components={self.n_components} needs {self.n_components + 1} rows or more, not {len(Y)}."
+            )
+        self._arrangement = Arrangement.of(Y)
+        arranged = self._arrangement.arranged(Y)
+        self._centre, self._scale = np.nanmean(arranged, axis=0), _scale(arranged, self.scaling)
+        self._rows = self._standard(Y)
+        with computing():
+            self._fit(self._recipe(len(Y)), self._rows[self._arrangement.rows])
+        self._remember()
+        # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
+        if self.fit_report_.status == "failed" or self.fit_report_.is_all_noise:
+            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _recipe(self, n_rows: int) -> Recipe:
+        return Recipe(
+            n_inducing=self.n_inducing or int(np.clip(n_rows // _ROWS_PER_INDUCING, *_INDUCING)),
+            per_output=self.output_noise == "per-output",
+            constrain_means=False,
+            max_iter=self.max_iter,
+            random_state=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            callback=self.callback,
+            variance_start=_VARIANCE_START,
+        )
+
+    def _fit(self, recipe: Recipe, rows: np.ndarray) -> None:
+        unknown = np.full((len(rows), self.n_components), np.nan)
+        model, data, stages = start_component(recipe, Table(unknown, rows, np.zeros(unknown.shape)))
+        # Rows without any value stay where they start: at the prior.
+        is_empty = np.isnan(rows).all(axis=1)[data.rows]
+        model = replace(model, variance=np.where(is_empty[:, None], 1.0, model.variance))
+        if self.back_constrained:
+            features = Features.of(self._filled(rows), recipe.random_state)
+            table = self._features_of(features, rows)
+            model, weights, report = fit_back_constrained(model, data, table, stages, TOLERANCE, recipe.callback)
+            self._recogniser: tuple[Features, Weights] | None = (features, weights)
+        else:
+            self._recogniser = None
+            model, report = fit(model, data, stages, TOLERANCE, recipe.callback)
+        self._component, self.fit_report_ = Component(model, data, posterior(model, data)), report
+
+    def _remember(self) -> None:
+        data, model = self._component.data, self._component.model
+        is_real = np.asarray(data.rows) >= 0
+        order = np.argsort(self._arrangement.rows[np.asarray(data.rows)[is_real]])
+        self.embedding_ = np.asarray(model.mean)[is_real][order]
+        self.embedding_std_ = np.sqrt(np.asarray(model.variance)[is_real][order])
+        lengthscale = np.asarray(model.kernel.lengthscale)
+        slopes = np.var(self.embedding_, axis=0) / lengthscale**2
+        self.relevance_ = slopes / max(slopes.max(), np.finfo(float).tiny)
+        self.n_relevant_ = int(np.sum(self.relevance_ >= _LEAST_RELEVANCE))
+        self.bound_, self.n_iter_ = self.fit_report_.bound, len(self.fit_report_.trace)
+        self._n_features_out = self.n_components
+
+    def _standard(self, Y: np.ndarray) -> np.ndarray:
+        return (Y[:, self._arrangement.columns] - self._centre) / self._scale
+
+    def _natural(self, rows: np.ndarray) -> np.ndarray:
+        return self._arrangement.columns_as_given(rows * self._scale + self._centre)
+
+    # ---- new rows
+
+    def transform(self, Y: Any, return_std: bool = False) -> Any:
+        """Mean, and on request standard deviation, of q(x) of new rows, q(U) as it is: each row on its own."""
+        mean, variance = self._infer(self._check_rows(Y)).moments()
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def _check_rows(self, Y: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+
+    def _infer(self, Y: np.ndarray) -> RowBeliefs:
+        """q(x) by the back constraint, or optimised from those of the training rows nearest on what is known.
+
+        Complete rows start from one; those with holes from several, and may end in several places.
+        """
+        targets = self._standard(Y)
+        if self._recogniser is not None:
+            features, weights = self._recogniser
+            return RowBeliefs.single(*weights.moments(self._features_of(features, targets)))
+        has_holes = np.isnan(targets).any(axis=1)
+        starts = self._nearest(targets, min(_STARTS, len(self._rows)) if has_holes.any() else 1)
+        means, variances = np.zeros((2, len(starts), len(Y), self.n_components))
+        bounds = np.full((len(starts), len(Y)), -np.inf)
+        with computing():
+            for k, nearest in enumerate(starts):
+                rows = has_holes | (k == 0)
+                begin = self.embedding_[nearest[rows]], self.embedding_std_[nearest[rows]] ** 2
+                found = infer_rows(self._component.posterior, targets[rows], *begin)
+                means[k, rows], variances[k, rows], bounds[k, rows] = found
+        return RowBeliefs.weighed(means, np.where(variances > 0, variances, 1.0), bounds)
+
+    def _nearest(self, targets: np.ndarray, count: int) -> np.ndarray:
+        """The training rows nearest on what is known (count, n)."""
+        rows = self._rows[self._arrangement.rows]
+        if count == 1 and not np.isnan(rows).any():
+            nearest = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(targets, return_distance=False)
+        else:
+            distances = nan_euclidean_distances(targets, rows)
+            nearest = np.argsort(np.nan_to_num(distances, nan=np.inf), axis=1, kind="stable")[:, :count]
+        return self._arrangement.rows[nearest.T]
+
+    def _features_of(self, features: Features, targets: np.ndarray) -> np.ndarray:
+        """Features of rows; none for those without any value, which stay at the prior."""
+        is_empty = np.isnan(targets).all(axis=1)
+        return np.where(is_empty[:, None], 0.0, features(self._filled(targets)))
+
+    def _filled(self, targets: np.ndarray) -> np.ndarray:
+        """Rows with NaN filled in from the training row that is nearest on what is known."""
+        if not np.isnan(targets).any():
+            return targets
+        rows = self._rows[self._arrangement.rows]
+        return KNNImputer(n_neighbors=1, keep_empty_features=True).fit(rows).transform(targets)
+
+    # ---- back to the outputs
+
+    def inverse_transform(self, X: Any, X_std: Any = None, return_std: bool = False) -> Any:
+        """Mean, and on request standard deviation, of the rows at latent inputs N(X, X_std²)."""
+        check_is_fitted(self)
+        X = check_array(X, dtype=np.float64, input_name="X")
+        if X.shape[1] != self.n_components:
+            raise ValueError(f"X has {X.shape[1]} columns; there are {self.n_components} latent inputs.")
+        error = np.zeros(X.shape) if X_std is None else check_array(X_std, dtype=np.float64, input_name="X_std")
+        checks.check_error_bars(error, X.shape)
+        with computing():
+            mean, variance = predict(self._component, InputBelief(X, error**2))
+        mean, std = self._natural(mean), self._arrangement.columns_as_given(np.sqrt(variance) * self._scale)
+        return (mean, std) if return_std else mean
+
+    def impute(self, Y: Any = None, return_std: bool = False) -> Any:
+        """Rows with their NaN filled in, and on request standard deviations; by default the training rows.
+
+        Frames come back as frames.
+        """
+        check_is_fitted(self)
+        kind = self._frame_kind if Y is None else FrameKind.of(Y)
+        if Y is None:
+            Y = self._natural(self._rows)
+            beliefs = RowBeliefs.single(self.embedding_, self.embedding_std_**2)
+        else:
+            Y = self._check_rows(Y)
+            beliefs = self._infer(Y)
+        means, variances = np.zeros((2, len(beliefs.mean), *Y.shape))
+        for k, rows, mean, std in beliefs.parts():
+            means[k, rows], variances[k, rows] = self._complete(Y[rows], mean, std)
+        filled, variance = mixture_moments(means, variances, beliefs.weight)
+        known = ~np.isnan(Y)
+        filled = as_frame(np.where(known, Y, filled), kind)
+        std = as_frame(np.where(known, 0.0, np.sqrt(variance)), kind)
+        return (filled, std) if return_std else filled
+
+    def _complete(self, Y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows at N(mean, std²) with their NaN filled in, and the variance of what was filled in."""
+        holes = np.isnan(Y)
+        filled, variance = Y.copy(), np.zeros(Y.shape)
+        rows = holes.any(axis=1)
+        if rows.any():
+            predicted, error = self.inverse_transform(mean[rows], std[rows], return_std=True)
+            filled[holes], variance[holes] = predicted[holes[rows]], error[holes[rows]] ** 2
+        return filled, variance
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """New rows: at latent inputs drawn from q(x) of random training rows, of drawn functions, with noise."""
+        check_is_fitted(self)
+        checks.check_count("n_samples", n_samples)
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        rows = random.integers(len(self.embedding_), size=n_samples)
+        inputs = self.embedding_[rows] + self.embedding_std_[rows] * random.normal(size=(n_samples, self.n_components))
+        with computing():
+            key = jax.random.key(int(random.integers(2**31)))
+            functions = self._component.posterior.sample_functions(key, n_samples)
+            values = np.asarray(functions.each(inputs))
+        values = values + np.sqrt(self._component.noise_variance) * random.normal(size=values.shape)
+        return self._natural(values)

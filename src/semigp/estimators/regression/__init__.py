@@ -1,0 +1,1 @@
+"""A table with holes, and outputs to predict."""

@@ -1,0 +1,412 @@
+"""Regression on inputs that are observed, uncertain or missing, entry by entry."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ...core import InputBelief
+from ...core.devices.processes import Processes
+from ...core.numerics import checks
+from ...core.search.report import Callback
+from ...frames import FrameKind, as_frame, column_names
+from ...runtime import computing
+from ..common.all_or_nothing import all_or_nothing
+from ..common.checks import check_error_bars
+from ..common.component import Component, Recipe, infer_inputs, predict
+from ..common.mixtures import pooled
+from ..common.order import DECIMALS
+from ..common.relevance import relevance
+from ..common.reports import joint_report
+from ..common.saving import Saved
+from ..common.table import Table
+from .across_processes import (
+    SpreadFit,
+    agree,
+    arrange,
+    check_alike,
+    count_known,
+    line_up,
+    noticing_losses,
+    scaler,
+    share_sample,
+)
+from .checkpoint import Checkpoint, choose_seed, open_checkpoint
+from .choice import Contest, hold_contest
+from .missing_inputs import CorrelatedInputs, StandardInputs
+from .posteriors import fit_gaussian, fit_mixture, fit_published
+
+
+class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Gaussian process regression for inputs with holes and error bars.
+
+    NaN in X is integrated over, not filled in, in training and in prediction. What is believed of the missing inputs,
+    q(X), takes one of two forms. As a mixture: they are drawn `n_draws` times from chained Gaussian processes (each
+    column given the other inputs and the outputs), a GP is fitted to each draw, and predictions are pooled. Or as in
+    the paper: a Gaussian q(x) per row, optimised together with the model. The first is the better one where inputs
+    tell about each other, the second where the outputs pin the inputs down; by default a contest on held-back outputs
+    of rows without holes decides.
+
+    Parameters
+    ----------
+    n_inducing : int
+        Inducing points. Where inputs are certain, as they are in every draw, up to twice as many rows get an exact GP.
+    input_prior : {"correlated", "standard"}
+        Of the missing inputs: learned from the incomplete rows, or N(0, I) as in the paper.
+    output_noise : {"per-output", "shared"}
+        Whether every output has a noise and signal variance of its own.
+    input_noise : {"prior", "constraint"}
+        What error bars mean: N(x, X_std²) as the prior of the true input, with q free; or q's mean pinned at x, as in
+        the paper's variational constraint.
+    posterior : {"auto", "mixture", "gaussian"}
+        The form of q(X). ``input_prior="standard"`` is always Gaussian.
+    n_draws : int
+        Components of the mixture.
+    max_iter : int
+        Of the optimiser, for each stage.
+    callback : callable, optional
+        Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
+    random_state : int, RandomState or None
+    mesh : jax.sharding.Mesh, optional
+        Devices to spread the rows over, usually `semigp.row_mesh()`: all there are, those of other processes included.
+        Every process then calls `fit` with rows of its own, and afterwards has a model that predicts on its own.
+    checkpoint : str or path, optional
+        A folder in which the fit keeps its state, and from which it goes on if it was killed, to the same digits. Files
+        are removed when it is done.
+
+    Attributes
+    ----------
+    bound_ : float
+        The bound on the log likelihood of the standardised outputs, hyperpriors included, mean over the mixture.
+    fit_report_ : FitReport
+        Status, message, trace and every stage; complete rows first where the method is the published one.
+    n_iter_ : int
+        Iterations of the longest of the optimisations.
+    relevance_ : (n_features_in_,)
+        Which inputs matter: the prior variance of the slope along each, per standard deviation, the largest being 1.
+    noise_variance_ : (p,)
+        Of the outputs, in their own units squared, mean over the mixture.
+    posterior_ : {"mixture", "gaussian"}
+        The form of q(X) that was used.
+    contest_ : Contest or None
+        How the two forms did on held-back outputs: negative log density per value, lower is better, and the `lead` of
+        the Gaussian, in which no row counts for more than a nat. It wins by more than two standard errors of that.
+    has_error_bars_ : (n_features_in_,)
+        Which inputs came with error bars.
+    output_names_ : list of str, or None
+        Of the columns of y, where it came as a frame or a series with a name.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semigp import SemiDescribedGPRegressor
+    >>> x = np.linspace(0, 6, 40)
+    >>> X, y = np.column_stack([np.sin(x), np.cos(x)]), np.sin(x + 1)
+    >>> X[::3, 0] = np.nan
+    >>> model = SemiDescribedGPRegressor(random_state=0).fit(X, y)
+    >>> bool(abs(model.predict([[np.sin(2.0), np.nan]])[0] - np.sin(3.0)) < 1)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_inducing": [Interval(Integral, 1, None, closed="left")],
+        "input_prior": [StrOptions({"correlated", "standard"})],
+        "output_noise": [StrOptions({"per-output", "shared"})],
+        "input_noise": [StrOptions({"prior", "constraint"})],
+        "posterior": [StrOptions({"auto", "mixture", "gaussian"})],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "callback": [callable, None],
+        "random_state": ["random_state"],
+        "mesh": [Mesh, None],
+        "checkpoint": [str, os.PathLike, None],
+    }
+
+    def __init__(
+        self,
+        n_inducing: int = 100,
+        *,
+        input_prior: str = "correlated",
+        output_noise: str = "per-output",
+        input_noise: str = "prior",
+        posterior: str = "auto",
+        n_draws: int = 10,
+        max_iter: int = 2000,
+        callback: Callback | None = None,
+        random_state: Any = None,
+        mesh: Mesh | None = None,
+        checkpoint: str | os.PathLike | None = None,
+    ) -> None:
+        self.n_inducing = n_inducing
+        self.input_prior = input_prior
+        self.output_noise = output_noise
+        self.input_noise = input_noise
+        self.posterior = posterior
+        self.n_draws = n_draws
+        self.max_iter = max_iter
+        self.callback = callback
+        self.random_state = random_state
+        self.mesh = mesh
+        self.checkpoint = checkpoint
+
+    def __sklearn_tags__(self):
+        """NaN is welcome, in X and in y."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # ---- fitting
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, X_std: Any = None) -> SemiDescribedGPRegressor:
+        """Fit to rows with holes.
+
+        Parameters
+        ----------
+        X : (n, q)
+            NaN where missing. A column that is NaN throughout is a latent input: found from the outputs alone.
+        y : (n,) or (n, p)
+            NaN where missing.
+        X_std : (n, q), optional
+            Error bars (standard deviations) on X; 0 = exact. Ignored where X is NaN.
+        """
+        self._validate_params()
+        self.output_names_ = column_names(y)
+        frame, X, y, error = X, *self._check_training(X, y, X_std)
+        processes = Processes(line_up(self.mesh))
+        with noticing_losses(processes, self.checkpoint), computing():
+            self._check_everywhere(processes, X, y)
+            self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
+            self._arrangement = arrange(processes, X, y, error)
+            X, y, error = self._arrangement.arranged(X), y[self._arrangement.rows], self._arrangement.arranged(error)
+            checkpoint = open_checkpoint(self, processes, X, y, error)
+            self._seed = choose_seed(self.random_state, processes, checkpoint)
+            self._x_scaler = scaler(processes, np.where(count_known(processes, X) == 0, 0.0, X))
+            self._y_scaler = scaler(processes, y)
+            columns = self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_
+            self._table = Table(*(np.round(column, DECIMALS) for column in columns))
+            self._training, self._frame_kind = X, FrameKind.of(frame)
+            self._fit_components(processes, checkpoint)
+            if checkpoint is not None and self.fit_report_.status != "interrupted":
+                checkpoint.clear()
+        report = self.fit_report_
+        if report.status in ("iteration limit", "failed") or report.is_all_noise:
+            warnings.warn(report.message, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        # In one layout: sums over rows are rounded by the order in memory, and iterations amplify that.
+        like = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+        X = validate_data(self, X, ensure_min_samples=2, copy=True, **like)
+        y = check_array(y, ensure_2d=False, input_name="y", **like)
+        check_consistent_length(X, y)
+        self._y_is_flat = y.ndim == 1
+        return X, y.reshape(len(y), -1), check_error_bars(X_std, X)
+
+    def _check_everywhere(self, processes: Processes, X: np.ndarray, y: np.ndarray) -> None:
+        check_alike(processes, X, y)
+        empty = count_known(processes, y) == 0
+        if empty.any():
+            raise ValueError(f"y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
+
+    def _fit_components(self, processes: Processes, checkpoint: Checkpoint | None) -> None:
+        """A semi-described GP for every draw of the missing inputs, or one with a Gaussian q(x)."""
+        recipe, table, own = self._recipe(), self._table, None
+        if self.mesh is not None or checkpoint is not None:
+            recipe = replace(recipe, optimise=SpreadFit(processes.mesh, checkpoint), notes=checkpoint or recipe.notes)
+        if self.mesh is not None:
+            sample, own = share_sample(processes, table, self._seed)
+            table = replace(table, sample=sample)
+        if self.input_prior == "standard":
+            self._inputs: StandardInputs | CorrelatedInputs = StandardInputs()
+            self.posterior_, self.contest_ = "gaussian", None
+            self._components, reports = fit_published(recipe, table)
+        else:
+            self._inputs = CorrelatedInputs(table.shared, self._seed, self.n_draws, own=own)
+            self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
+            self.posterior_ = agree(processes, self.posterior_, ("mixture", "gaussian"))
+            if self.contest_ is not None and self.contest_.is_interrupted:
+                # Who stops the contest means the fit: one draw, one iteration.
+                recipe = replace(recipe, callback=lambda progress: True)
+                self._inputs = CorrelatedInputs(table.shared, self._seed, 1, self._inputs.linear_shares, own)
+            fit_form = fit_mixture if self.posterior_ == "mixture" else fit_gaussian
+            self._components, reports = fit_form(recipe, table, self._inputs)
+        self.fit_report_ = joint_report(reports)
+        self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
+        slopes = relevance([component.model.kernel for component in self._components])
+        self.relevance_ = self._arrangement.columns_as_given(slopes)
+        noise_variance = np.mean([component.noise_variance for component in self._components], axis=0)
+        self.noise_variance_ = noise_variance * self._y_scaler.scale_**2
+
+    def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:
+        if not inputs.is_any_drawn:
+            return "gaussian", None  # nothing to draw
+        if self.posterior != "auto":
+            return self.posterior, None
+        contest = hold_contest(recipe, inputs)
+        return ("mixture" if contest is None else contest.winner), contest
+
+    def _recipe(self) -> Recipe:
+        return Recipe(
+            n_inducing=self.n_inducing,
+            per_output=self.output_noise == "per-output",
+            constrain_means=self.input_noise == "constraint",
+            max_iter=self.max_iter,
+            random_state=self._seed,
+            callback=self.callback,
+        )
+
+    # ---- prediction
+
+    def predict(self, X: Any, return_std: bool = False, X_std: Any = None) -> Any:
+        """Mean, and on request standard deviation, of new outputs.
+
+        NaN in X is integrated out given the row's other entries, error bars `X_std` as N(x, X_std²). The standard
+        deviation is that of an observation: function, inputs and noise.
+        """
+        X, error = self._check_new(X, X_std)
+        inputs, error = self._x_scaler.transform(X), error / self._x_scaler.scale_
+        with computing():
+            parts = [predict(component, belief) for component, belief in self._beliefs(inputs, error)]
+        mean, variance = pooled(*zip(*parts, strict=True))
+        mean = self._y_scaler.inverse_transform(mean)
+        std = np.sqrt(variance) * self._y_scaler.scale_
+        if self._y_is_flat:
+            mean, std = mean[:, 0], std[:, 0]
+        return (mean, std) if return_std else mean
+
+    def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return X[:, self._arrangement.columns], check_error_bars(X_std, X)[:, self._arrangement.columns]
+
+    def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component, InputBelief]]:
+        """Components and what they are asked about: all the one belief, or each as many of the draws."""
+        beliefs = self._inputs.beliefs(inputs, error)
+        if len(beliefs) == 1:
+            return [(component, beliefs[0]) for component in self._components]
+        return [(self._components[i % len(self._components)], belief) for i, belief in enumerate(beliefs)]
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples): joint over rows, with noise."""
+        X, _ = self._check_new(X, None)
+        checks.check_count("n_samples", n_samples)
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        samples = np.empty((len(X), self._y_scaler.n_features_in_, n_samples))
+        with computing():
+            beliefs = self._beliefs(self._x_scaler.transform(X), np.zeros(X.shape))
+            chosen = random.integers(len(beliefs), size=n_samples)
+            for i in np.unique(chosen):
+                (component, belief), where = beliefs[i], np.flatnonzero(chosen == i)
+                functions = component.posterior.sample_functions(
+                    jax.random.key(int(random.integers(2**31))), len(where)
+                )
+                noise = np.sqrt(component.noise_variance)
+                for function, place in zip(_evaluate(functions, belief, random), where, strict=True):
+                    samples[:, :, place] = function + noise * random.normal(size=function.shape)
+        samples = samples * self._y_scaler.scale_[:, None] + self._y_scaler.mean_[:, None]
+        return samples[:, 0] if self._y_is_flat else samples
+
+    # ---- imputation
+
+    def impute(self, X: Any = None, y: Any = None, return_std: bool = False) -> Any:
+        """Posterior mean, and on request standard deviation, of the inputs.
+
+        Parameters
+        ----------
+        X : (n, q), optional
+            Rows with NaN; by default the training rows. Known entries come back unchanged, with standard deviation 0;
+            those of the training rows that had error bars come back as they are believed to be.
+        y : (n,) or (n, p), optional
+            Outputs of those rows, NaN where unknown. Without them the inputs are inferred from each other.
+        """
+        check_is_fitted(self)
+        if X is None:
+            if y is not None:
+                raise ValueError("y was given without X: give the rows that it belongs to, or neither.")
+            kind, X, is_known = self._frame_kind, self._training, ~self._table.is_uncertain
+            mean, variance = self._training_moments()
+            as_given = self._arrangement.as_given
+        else:
+            kind = FrameKind.of(X)
+            X, _ = self._check_new(X, None)
+            is_known = ~np.isnan(X)
+            mean, variance = self._new_moments(self._x_scaler.transform(X), self._check_outputs(y, X))
+            as_given = self._arrangement.columns_as_given
+        mean = as_frame(as_given(np.where(is_known, X, self._x_scaler.inverse_transform(mean))), kind)
+        std = as_frame(as_given(np.where(is_known, 0.0, np.sqrt(variance) * self._x_scaler.scale_)), kind)
+        return (mean, std) if return_std else mean
+
+    def _check_outputs(self, y: Any, X: np.ndarray) -> np.ndarray | None:
+        if y is None:
+            return None
+        y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
+        check_consistent_length(X, y)
+        y = y.reshape(len(y), -1)
+        if y.shape[1] != self._y_scaler.n_features_in_:
+            raise ValueError(f"y has {y.shape[1]} columns; the model was fitted to {self._y_scaler.n_features_in_}.")
+        return self._y_scaler.transform(y)
+
+    def _training_moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of what is believed of the training inputs."""
+        moments = [_component_inputs(component, self._table.inputs) for component in self._components]
+        mean, variance = pooled(*zip(*moments, strict=True))
+        if self.posterior_ == "mixture":
+            # Smoother than the spread of a few draws: the mixture of what each was drawn from.
+            drawn, moments_of_draws = self._inputs.is_drawn, self._inputs.training_moments()
+            mean, variance = (np.where(drawn, a, b) for a, b in zip(moments_of_draws, (mean, variance), strict=True))
+        return mean, variance
+
+    def _new_moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of new rows' inputs, given their outputs or not."""
+        with computing():
+            if targets is None:
+                return self._inputs.moments(inputs, None)
+            if self.posterior_ == "gaussian":
+                prior = self._inputs.gaussian_prior
+                return infer_inputs(self._components[0], inputs, targets, prior, self.max_iter)
+            mean, variance = self._inputs.moments(inputs, targets)
+            latent = np.isnan(inputs) & self._inputs.is_latent
+            if latent.any():
+                some = np.where(latent, np.nan, mean)
+                found = infer_inputs(self._components[0], some, targets, None, self.max_iter)
+                mean, variance = (np.where(latent, a, b) for a, b in zip(found, (mean, variance), strict=True))
+        return mean, variance
+
+
+def _component_inputs(component: Component, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of q(x) of the training rows in one component; the drawn entries are not meant."""
+    data, model = component.data, component.model
+    mean, variance = np.nan_to_num(inputs), np.zeros(inputs.shape)
+    is_real = data.rows >= 0
+    rows = data.rows[is_real]
+    mean[rows] = np.where(data.mean_is_free, model.mean, data.values)[is_real]
+    variance[rows] = np.where(data.unknown, model.variance, 0.0)[is_real]
+    return mean, variance
+
+
+def _evaluate(functions: Any, belief: InputBelief, random: np.random.Generator) -> Iterator[np.ndarray]:
+    """Every function at inputs drawn from the belief."""
+    std = np.sqrt(belief.variance)
+    if not std.any():
+        yield from functions(belief.mean)
+        return
+    for i in range(functions.n_samples):
+        yield functions(belief.mean + std * random.normal(size=std.shape))[i]

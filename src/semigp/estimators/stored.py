@@ -1,0 +1,89 @@
+"""Files of fitted estimators: how to load one, and the closed list of classes that a file may name."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from .. import storage
+from .common.saving import Saved
+
+
+def load(path: str | os.PathLike) -> Any:
+    """The fitted estimator in a file that `save` has written.
+
+    Raises ValueError for a file that is not one of ours, that is damaged, or that was written by a later version with
+    another format. Nothing in a file is ever executed.
+    """
+    found = storage.read(path, stored_classes())
+    if not isinstance(found, Saved):
+        raise storage.NotAModel(f"{path} holds a {type(found).__name__}, not an estimator.")
+    _add_parameters(found)
+    try:
+        check_is_fitted(found)
+    except NotFittedError:
+        raise storage.NotAModel(f"{path} holds a {type(found).__name__} that was never fitted.") from None
+    return found
+
+
+def _add_parameters(estimator: Saved) -> None:
+    """Those that came with a later version than the file's: as they are by default."""
+    for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
+        if name != "self" and name not in vars(estimator):
+            setattr(estimator, name, None if parameter.default is inspect.Parameter.empty else parameter.default)
+
+
+def stored_classes() -> dict[str, type]:
+    """Whatever a fitted estimator may be made of, by the name that files have for it; former names come last."""
+    from sklearn.preprocessing import StandardScaler
+
+    from ..core.chained.imputation import ChainedGPs, Imputation
+    from ..core.chained.regression import Regression
+    from ..core.exact.gaps import Gaps
+    from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
+    from ..core.hyperpriors import LogNormal
+    from ..core.inputs.priors import GaussianPrior, RowPrior, StandardPrior
+    from ..core.kernels import RBF, Bias, Linear, Sum, White
+    from ..core.label_gp import LabelGP
+    from ..core.rows.recognition import Weights
+    from ..core.search.report import FitReport
+    from ..core.sparse.bound import Likelihood
+    from ..core.sparse.factors import Factors
+    from ..core.sparse.model import Data, Model
+    from ..core.sparse.posterior import Posterior
+    from ..core.sparse.statistics import Block
+    from ..core.sparse.targets import Targets
+    from ..frames import FrameKind
+    from ..series import Timeline
+    from .common.component import Component
+    from .common.order import Arrangement
+    from .common.table import Table
+    from .common.units import Scale
+    from .few_labels.classifier import SemiSupervisedGPClassifier
+    from .few_labels.label_mixture import LabelMixture
+    from .few_labels.labels import LabelColumn, Labels
+    from .few_labels.row_graph import RowGraph
+    from .few_labels.spaces import LabelledSpaces, Locations, TrainingSpaces
+    from .forecasting.forecaster import GPForecaster
+    from .imputation.imputer import GPImputer
+    from .latent.features import Features
+    from .latent.gplvm import BayesianGPLVM
+    from .regression.choice import Contest
+    from .regression.missing_inputs import CorrelatedInputs, OwnRows, StandardInputs
+    from .regression.regressor import SemiDescribedGPRegressor
+    from .streaming.regressor import StreamingGPRegressor
+
+    now = (
+        SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
+        GPImputer, Arrangement, Bias, Block, ChainedGPs, Component, Contest, CorrelatedInputs, Data, ExactModel,
+        ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior, Imputation,
+        LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Likelihood, Linear, Locations, LogNormal, Model,
+        OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, Scale, StandardInputs, StandardPrior, StandardScaler,
+        Sum, Table, Targets, Timeline, TrainingSpaces, Weights, White,
+    )  # fmt: skip
+    before = {"Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "View": LabelledSpaces}
+    return {each.__name__: each for each in now} | before

@@ -1,0 +1,1 @@
+"""The same for more rows than fit in memory."""

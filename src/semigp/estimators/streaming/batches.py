@@ -1,0 +1,106 @@
+"""A stream of rows: what a first pass tells of it, and batches of one shape in a new order every time.
+
+Rows of which no output is known say nothing here and are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...core.rows.incomplete import IncompleteRows
+from ...core.sparse.statistics import Block
+from ...core.sparse.targets import Targets
+from ...core.stream.objective import Batch
+from .first_pass import FirstPass, rows_with_outputs
+from .row_sources import RowSource
+
+# Rows that are shuffled among each other, at least.
+_BUFFER_ROWS = 2**16
+# Rows of a kind that a batch has room for, more than its share.
+_SLACK = 1.1
+
+
+class Batches:
+    """Batches of a stream that all have the same shapes: room for complete and for incomplete rows."""
+
+    def __init__(self, source: RowSource, known: FirstPass, batch_size: int) -> None:
+        self.source, self.known, self.size = source, known, min(batch_size, known.n_rows)
+        self.room = tuple(_room(count, self.size, known.n_rows) for count in self._counts)
+        p = known.y_scaler.n_features_in_
+        self.group = np.zeros(p, np.int32) if known.outputs_go_together else np.arange(p, dtype=np.int32)
+
+    @property
+    def _counts(self) -> tuple[int, int]:
+        """Complete and incomplete rows of all."""
+        return self.known.n_rows - self.known.n_incomplete, self.known.n_incomplete
+
+    def endless(self, random: np.random.Generator) -> Iterator[Batch]:
+        """Pass after pass, blocks in random order, rows shuffled among those of several blocks."""
+        while True:
+            for X, y in self._buffers(random.permutation(self.source.n_blocks)):
+                order = random.permutation(len(X))
+                # A few rows that are left over would speak for all too loudly.
+                if 2 * len(X) >= self.size:
+                    yield from self._batches(X[order], y[order])
+
+    def once(self) -> Iterator[Batch]:
+        """Every row, once."""
+        for X, y in self._buffers(np.arange(self.source.n_blocks)):
+            yield from self._batches(X, y)
+
+    def _buffers(self, blocks: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Rows of several blocks together, in standard units."""
+        parts: list[tuple[np.ndarray, np.ndarray]] = []
+        for block in blocks:
+            parts.append(rows_with_outputs(*self.source.read(block)))
+            if sum(len(X) for X, _ in parts) >= _BUFFER_ROWS:
+                yield self._scaled(parts)
+                parts = []
+        if sum(len(X) for X, _ in parts):
+            yield self._scaled(parts)
+
+    def _scaled(self, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+        X, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return self.known.x_scaler.transform(X, copy=False), self.known.y_scaler.transform(y, copy=False)
+
+    def _batches(self, X: np.ndarray, y: np.ndarray) -> Iterator[Batch]:
+        """Rows of both kinds, dealt out evenly over as many batches as they need."""
+        has_holes = np.isnan(X).any(axis=1)
+        kinds = np.flatnonzero(~has_holes), np.flatnonzero(has_holes)
+        count = max(-(-len(rows) // room) for rows, room in zip(kinds, self.room, strict=True) if room)
+        for complete, incomplete in zip(*(np.array_split(rows, count) for rows in kinds), strict=True):
+            if len(complete) + len(incomplete):
+                yield self._batch(X, y, complete, incomplete)
+
+    def _batch(self, X: np.ndarray, y: np.ndarray, complete: np.ndarray, incomplete: np.ndarray) -> Batch:
+        observed = rows = None
+        if self.room[0]:
+            observed = Block(_filled(X[complete], self.room[0]), None, self._targets(y[complete], self.room[0]))
+        if self.room[1]:
+            values = _filled(X[incomplete], self.room[1])
+            unknown, targets = np.isnan(values), self._targets(y[incomplete], self.room[1])
+            rows = IncompleteRows(np.where(unknown, 0.0, values), unknown, targets)
+        return Batch(observed, rows, np.asarray(self.known.n_rows / (len(complete) + len(incomplete))))
+
+    def regroup(self, targets: Targets) -> Targets:
+        """Targets of other rows in the groups of the batches."""
+        n_groups = int(self.group.max()) + 1
+        first = [int(np.argmax(self.group == g)) for g in range(n_groups)]
+        return Targets(targets.values, targets.weights[:, targets.group[first]], self.group)
+
+    def _targets(self, y: np.ndarray, room: int) -> Targets:
+        seen = ~np.isnan(y)
+        weights = (seen[:, :1] if self.known.outputs_go_together else seen).astype(float)
+        return Targets(_filled(np.where(seen, y, 0.0), room), _filled(weights, room), self.group)
+
+
+def _room(count: int, batch_size: int, n_rows: int) -> int:
+    """Rows of a kind, of which there are `count`, that a batch can hold: about its share."""
+    return min(count, max(8, int(np.ceil(_SLACK * batch_size * count / n_rows)))) if count else 0
+
+
+def _filled(values: np.ndarray, room: int) -> np.ndarray:
+    """As many rows as there is room for, the last ones 0."""
+    return np.pad(values, ((0, room - len(values)), (0, 0)))

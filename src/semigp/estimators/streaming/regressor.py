@@ -1,0 +1,289 @@
+"""Regression on more rows than fit in memory, holes included."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from ...core import GaussianPrior, InputBelief
+from ...core.inputs.joint_gaussian import conditional_moments, fit_joint_gaussian
+from ...core.numerics.precision import in_float64
+from ...core.rows.incomplete import KnownRows
+from ...core.search.report import Callback, FitReport, labelled
+from ...core.sparse.defaults import default_hyperpriors, idle_parameters
+from ...core.stream.fit import Schedule, fit_in_batches
+from ...core.stream.objective import Parameters, Setting, Whitened, whitened_from_blocks
+from ...frames import column_names
+from ...runtime import computing
+from ..common.all_or_nothing import all_or_nothing
+from ..common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
+from ..common.relevance import relevance
+from ..common.saving import Saved
+from ..common.table import Table
+from .batches import Batches
+from .first_pass import FirstPass, first_pass
+from .row_sources import ArrayRows, RowSource
+
+# Rows that a first model is fitted to, all at once; and its iterations.
+_SAMPLE_ROWS, _SAMPLE_ITERATIONS = 2000, 300
+# Complete rows of the sample that others are likened to.
+_KNOWN_ROWS = 500
+# Steps that a fit takes at least, unless told how many passes to make.
+_MIN_STEPS = 1000
+# Passes of steps after which whole passes are worth their time, and iterations of these in a round at most.
+_PASSES_TO_ASCEND, _MOST_ASCENTS = 10, 25
+# Rows that are predicted at once.
+_PREDICTED_ROWS = 8192
+
+
+class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Gaussian process regression in batches: memory does not grow with the rows.
+
+    The model is that of `SemiDescribedGPRegressor` with a Gaussian q(x) per incomplete row. A model of a sample of 2000
+    rows is where the stream begins; batches then improve q(U) by natural gradients and all else by Adam, q(x) being
+    inferred anew whenever a row comes by. After ten passes or more, L-BFGS goes on with the exact bound of all rows,
+    reading them again and again, q(x) kept in a temporary file. A last pass gives the exact q(U) and bound of what was
+    found.
+
+    Parameters
+    ----------
+    n_inducing : int
+        Inducing points.
+    batch_size : int
+        Rows per step.
+    n_passes : int, optional
+        Of steps over all rows; by default one, or as many as make 1000 steps. Others come on top: one that measures the
+        columns, the last one, and those of L-BFGS.
+    callback : callable, optional
+        Called with a `Progress` a hundred times a fit; returning True ends the steps there.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    bound_ : float
+        The collapsed bound on the log likelihood of the standardised outputs, hyperpriors included, over all rows.
+    fit_report_ : FitReport
+        Status, message, and the trace of the bound, which batches estimate. "converged" means that the last tenth of
+        the estimates was no higher than the tenth before, or that the last round of L-BFGS gained less than 0.1 %.
+    n_iter_ : int
+        Steps.
+    n_rows_ : int
+        Rows that were learned from: those with an output.
+    noise_variance_ : (p,)
+        Of the outputs, in their own units squared.
+    relevance_ : (n_features_in_,)
+        Which inputs matter, as in `SemiDescribedGPRegressor`.
+    output_names_ : list of str, or None
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semigp import StreamingGPRegressor
+    >>> X = np.random.default_rng(0).normal(size=(5000, 2))
+    >>> y = np.sin(X[:, 0]) + X[:, 1]
+    >>> X[::10, 1] = np.nan
+    >>> model = StreamingGPRegressor(20, n_passes=2, random_state=0).fit(X, y)
+    >>> bool(abs(model.predict([[0.5, 0.5]])[0] - np.sin(0.5) - 0.5) < 0.1)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_inducing": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "n_passes": [Interval(Integral, 1, None, closed="left"), None],
+        "callback": [callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_inducing: int = 100,
+        *,
+        batch_size: int = 2000,
+        n_passes: int | None = None,
+        callback: Callback | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_inducing = n_inducing
+        self.batch_size = batch_size
+        self.n_passes = n_passes
+        self.callback = callback
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        """NaN is welcome, in X and in y."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # ---- fitting
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None) -> StreamingGPRegressor:
+        """Fit to rows with holes.
+
+        Parameters
+        ----------
+        X : (n, q), or a source of rows
+            NaN where missing. A memory-mapped array is read block by block. A source, such as `ParquetRows`, has the
+            outputs too.
+        y : (n,) or (n, p)
+            NaN where missing; rows without any output are passed over.
+        """
+        self._validate_params()
+        source = self._source(X, y)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        random = np.random.default_rng(seed)
+        known = first_pass(source, _SAMPLE_ROWS, random)
+        self._x_scaler, self._y_scaler, self.n_rows_ = known.x_scaler, known.y_scaler, known.n_rows
+        with computing():
+            self._fit(Batches(source, known, self.batch_size), known, seed, random)
+        report = self.fit_report_
+        if report.status in ("iteration limit", "failed") or report.is_all_noise:
+            warnings.warn(report.message, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _source(self, X: Any, y: Any) -> RowSource:
+        if isinstance(X, RowSource):
+            if y is not None:
+                raise ValueError("A source of rows has the outputs too: leave y out.")
+            if not X.n_blocks:
+                raise ValueError("The source has no rows.")
+            self.output_names_, self._y_is_flat = X.output_names, len(X.output_names or [0]) == 1
+            self._name_features(X)
+            return X
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self.output_names_ = column_names(y)
+        X, y = self._check_training(X, y)
+        self._y_is_flat = y.ndim == 1
+        return ArrayRows(X, y)
+
+    def _name_features(self, source: RowSource) -> None:
+        """What scikit-learn's validation would have noted of a frame."""
+        self.n_features_in_ = source.read(0)[0].shape[1]
+        if source.input_names is not None:
+            self.feature_names_in_ = np.asarray(source.input_names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _check_training(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Arrays as they are, not copied where they are of floating point; infinities are met on the first pass."""
+        kinds = [np.float64, np.float32]
+        X = validate_data(self, X, dtype=kinds, ensure_all_finite=False, ensure_min_samples=2)
+        y = check_array(y, dtype=kinds, ensure_all_finite=False, ensure_2d=False, input_name="y")
+        check_consistent_length(X, y)
+        return X, y
+
+    def _fit(self, batches: Batches, known: FirstPass, seed: int, random: np.random.Generator) -> None:
+        self._prior = fit_joint_gaussian(known.inputs)
+        sample, report = self._fit_sample(known, seed)
+        is_linear = known.n_incomplete == 0
+        hyperpriors = default_hyperpriors(self.n_features_in_, is_linear, LENGTHSCALE_SPREAD)
+        complete = ~np.isnan(np.column_stack([known.inputs, known.targets])).any(axis=1)
+        likened_to = KnownRows(known.inputs[complete][:_KNOWN_ROWS], known.targets[complete][:_KNOWN_ROWS])
+        setting = Setting(self._prior, likened_to, hyperpriors, sample.data.jitter)
+        parameters, n_sample = Parameters.of(sample.model), len(known.inputs)
+        per_pass = math.ceil(known.n_rows / batches.size)
+        n_passes = self.n_passes or max(1, math.ceil(_MIN_STEPS / per_pass))
+        self._posterior, self.fit_report_ = fit_in_batches(
+            parameters,
+            _first_q(sample, batches, parameters, setting, known.n_rows / n_sample),
+            setting,
+            batches.endless(random),
+            batches.once,
+            Schedule(
+                0 if report.status == "interrupted" else n_passes * per_pass,
+                0 if report.status == "interrupted" else _whole_passes(n_passes),
+                n_sample / batches.size,
+                batches.size / known.n_rows,
+            ),
+            idle_parameters(is_linear),
+            labelled(self.callback, part=2, parts=2),
+        )
+        self.bound_, self.n_iter_ = self.fit_report_.bound, max(1, self.fit_report_.stages[0][2])
+        self.relevance_ = relevance([self._posterior.kernel])
+        self.noise_variance_ = self._posterior.likelihood.noise_variance * self._y_scaler.scale_**2
+
+    def _fit_sample(self, known: FirstPass, seed: int) -> tuple[Component, FitReport]:
+        """A model of the sample, all its rows at once, q(x) starting from a joint Gaussian of inputs and outputs."""
+        recipe = Recipe(
+            n_inducing=self.n_inducing,
+            per_output=True,
+            constrain_means=False,
+            max_iter=_SAMPLE_ITERATIONS,
+            random_state=seed,
+            callback=labelled(self.callback, part=1, parts=2),
+            linear=known.n_incomplete == 0,
+            lengthscale_spread=LENGTHSCALE_SPREAD,
+        )
+        both = np.column_stack([known.inputs, known.targets])
+        mean, covariance = _complete(fit_joint_gaussian(both), both)
+        variance = np.diagonal(covariance, axis1=1, axis2=2)
+        q = known.inputs.shape[1]
+        table = Table(known.inputs, known.targets, np.zeros(known.inputs.shape), moments=(mean[:, :q], variance[:, :q]))
+        return fit_component(recipe, table, self._prior)
+
+    # ---- prediction
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Mean, and on request standard deviation, of new outputs.
+
+        NaN in X is integrated out given the row's other entries, under a joint Gaussian of the inputs. The standard
+        deviation is that of an observation: function, inputs and noise.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        with computing():
+            parts = [
+                self._predict(self._x_scaler.transform(X[start : start + _PREDICTED_ROWS]))
+                for start in range(0, len(X), _PREDICTED_ROWS)
+            ]
+        mean, std = (np.concatenate(column) for column in zip(*parts, strict=True))
+        if self._y_is_flat:
+            mean, std = mean[:, 0], std[:, 0]
+        return (mean, std) if return_std else mean
+
+    def _predict(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mean, variance = np.empty((2, len(inputs), self._posterior.n_outputs))
+        has_holes = np.isnan(inputs).any(axis=1)
+        for rows in (np.flatnonzero(~has_holes), np.flatnonzero(has_holes)):
+            if len(rows):
+                belief = self._belief(inputs[rows])
+                mean[rows], variance[rows] = self._posterior.predict(belief)
+        variance = variance + self._posterior.likelihood.noise_variance
+        return self._y_scaler.inverse_transform(mean), np.sqrt(variance) * self._y_scaler.scale_
+
+    def _belief(self, inputs: np.ndarray) -> InputBelief:
+        """New rows of one kind: known, or with what the known entries tell about the others."""
+        return InputBelief(*_complete(self._prior, inputs)) if np.isnan(inputs).any() else InputBelief.observed(inputs)
+
+
+def _whole_passes(n_passes: int) -> int:
+    """Iterations of L-BFGS in a round. An evaluation costs a fraction of a pass of steps, a round one more pass."""
+    return min(n_passes // 2, _MOST_ASCENTS) if n_passes >= _PASSES_TO_ASCEND else 0
+
+
+def _complete(gaussian: GaussianPrior, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (n, d) and covariance (n, d, d) of rows with NaN given their known entries."""
+    holes = np.isnan(rows)
+    return in_float64(conditional_moments)(gaussian, np.where(holes, 0.0, rows), holes)
+
+
+def _first_q(sample: Component, batches: Batches, parameters: Parameters, setting: Setting, scale: float) -> Whitened:
+    """q(U) of the sample, as if all rows were like it, in as many groups of outputs as the batches have."""
+    blocks = sample.data.blocks(sample.model)
+    regrouped = tuple(replace(block, targets=batches.regroup(block.targets)) for block in blocks)
+    return in_float64(whitened_from_blocks)(parameters, regrouped, setting, scale)

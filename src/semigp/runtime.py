@@ -1,0 +1,118 @@
+"""What holds while we compute, and no longer: JAX's compilation cache, one thread for LAPACK, errors that help.
+
+Compiling the objective costs seconds; loading it back in another process costs a fraction of one. The cache and the
+number of threads are settings of the whole process: the first who computes makes them, the last one puts them back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jax
+from jax.experimental.compilation_cache import compilation_cache as jax_cache
+from threadpoolctl import threadpool_limits
+
+from .core.numerics.chunks import CHUNK_VARIABLE, chunk_size
+
+_FLAGS = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
+_MIN_COMPILE_SECONDS = 0.2
+
+
+def cache_folder() -> Path | None:
+    """Where compiled code is kept: $SEMIGP_CACHE, or the user's cache folder; None if $SEMIGP_CACHE is "off"."""
+    chosen = os.environ.get("SEMIGP_CACHE")
+    if chosen == "off":
+        return None
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(chosen) if chosen else base / "semigp"
+
+
+class _Shared:
+    """A setting of the whole process, made by the first of its users and undone by the last, whoever that is."""
+
+    def __init__(self, setting: Callable[[], contextlib.AbstractContextManager]) -> None:
+        self._setting, self._lock, self._users = setting, threading.Lock(), 0
+        self._made = contextlib.ExitStack()
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._users == 0:
+                self._made.enter_context(self._setting())
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._made.close()
+
+
+@contextlib.contextmanager
+def _cache() -> Iterator[None]:
+    """A cache that the user has set up is left alone."""
+    folder, before = cache_folder(), {flag: getattr(jax.config, flag) for flag in _FLAGS}
+    if folder is None or before["jax_compilation_cache_dir"] is not None:
+        yield
+        return
+    for flag, value in zip(_FLAGS, (str(folder / "jax"), _MIN_COMPILE_SECONDS), strict=True):
+        jax.config.update(flag, value)
+    try:
+        yield
+    finally:
+        for flag, value in before.items():
+            jax.config.update(flag, value)
+        jax_cache.reset_cache()  # else JAX would go on using the folder it has opened
+
+
+# Keep what is compiled inside, and find it again in later processes.
+compilation_cache = _Shared(_cache)
+
+
+@contextlib.contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """On matrices of our size more only wait for each other."""
+    limits = threadpool_limits(1, user_api="blas")  # not as a context: that must end in the thread it began in
+    try:
+        yield
+    finally:
+        limits.restore_original_limits()
+
+
+_one_thread = _Shared(_one_blas_thread)
+_first_process: int | None = None
+
+
+@contextlib.contextmanager
+def computing() -> Iterator[None]:
+    """Around everything that estimators compute."""
+    _refuse_forks()
+    try:
+        with compilation_cache(), _one_thread():
+            yield
+    except (jax.errors.JaxRuntimeError, MemoryError) as error:
+        told = str(error)
+        if CHUNK_VARIABLE in told or not (isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in told):
+            raise
+        raise MemoryError(
+            f"There is not enough memory for this ({told.partition(chr(10))[0]}). Set {CHUNK_VARIABLE}="
+            f"{chunk_size() // 8} before Python starts: so many numbers are then held at once, now {chunk_size()}. "
+            "Fewer inducing points help too, and StreamingGPRegressor holds no more than a batch."
+        ) from error
+
+
+def _refuse_forks() -> None:
+    """JAX's threads do not exist in a forked process: it would wait for them for ever."""
+    global _first_process
+    if _first_process is None:
+        _first_process = os.getpid()
+    if os.getpid() != _first_process:
+        raise RuntimeError(
+            "This process was forked from one that had computed with JAX already, which cannot work. Start processes "
+            'with multiprocessing.get_context("spawn"), or with joblib, whose default is fine.'
+        )

@@ -1,0 +1,7 @@
+"""Series in, forecasts out."""
+
+from .forecast import Forecast
+from .reading import fill_gaps, in_order, read_next, read_series
+from .timeline import Timeline
+
+__all__ = ["Forecast", "Timeline", "fill_gaps", "in_order", "read_next", "read_series"]

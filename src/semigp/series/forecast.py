@@ -1,0 +1,107 @@
+"""What is believed of a series' future."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from .. import scores
+from .reading import in_order, read_series
+from .timeline import Timeline
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is believed of a series' next values.
+
+    Sampled forecasts hold `paths`, whole futures, from which everything else is computed; the others a Gaussian per
+    step. Arrays have the steps first, and a second axis where the series has columns.
+    """
+
+    mean: np.ndarray
+    std: np.ndarray
+    timeline: Timeline = field(repr=False)
+    past: np.ndarray = field(repr=False)  # (T, p), what it was made from
+    paths: np.ndarray | None = field(default=None, repr=False)  # (n_paths, steps) or (n_paths, steps, p)
+    n_diverged: int = 0  # paths that ran out of bounds and were held there
+
+    @classmethod
+    def from_paths(cls, paths: np.ndarray, timeline: Timeline, past: np.ndarray, n_diverged: int = 0) -> Forecast:
+        """From futures (n_paths, steps, p)."""
+        mean, std = paths.mean(axis=0), paths.std(axis=0)
+        if timeline.is_flat:
+            mean, std, paths = mean[:, 0], std[:, 0], paths[:, :, 0]
+        return cls(mean, std, timeline, past, paths, n_diverged)
+
+    @classmethod
+    def from_moments(cls, mean: np.ndarray, std: np.ndarray, timeline: Timeline, past: np.ndarray) -> Forecast:
+        """From a mean and a standard deviation (steps, p) each."""
+        if timeline.is_flat:
+            mean, std = mean[:, 0], std[:, 0]
+        return cls(mean, std, timeline, past)
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    @property
+    def index(self) -> Any:
+        """The times that are forecast: the series' index continued, or the number of steps after its end."""
+        return self.timeline.after(len(self))
+
+    def quantile(self, levels: Any) -> np.ndarray:
+        """Quantiles: (steps, …) for one level, (levels, steps, …) for several."""
+        levels = np.asarray(levels, float)
+        if np.any((levels <= 0) | (levels >= 1)) or levels.ndim > 1:
+            raise ValueError(f"levels are probabilities between 0 and 1, one or a list of them; got {levels}.")
+        if self.paths is not None:
+            return np.quantile(self.paths, levels, axis=0)
+        return self.mean + ndtri(levels).reshape(levels.shape + (1,) * self.mean.ndim) * self.std
+
+    def to_frame(self, levels: Any = (0.025, 0.25, 0.5, 0.75, 0.975)) -> Any:
+        """A tidy frame: a row per step (and column of the series) with mean, std and quantiles, on the time index."""
+        levels = np.atleast_1d(levels)
+        bands = self.quantile(levels)
+        named = {"mean": self.mean, "std": self.std, **{f"q{q:g}": band for q, band in zip(levels, bands, strict=True)}}
+        index = self.index
+        if self.timeline.is_flat:
+            return self.timeline.frame(named, index)
+        names, steps = self.timeline.names, len(self)
+        columns = {"series": np.tile(names, steps), **{key: np.ravel(value) for key, value in named.items()}}
+        repeated = np.repeat(index, len(names)) if isinstance(index, np.ndarray) else index.repeat(len(names))
+        return self.timeline.frame(columns, repeated)
+
+    def score(self, truth: Any, first: int | None = None) -> dict[str, float]:
+        """MSE, MAE, NLPD, CRPS and coverage of 95 % intervals against what came; NaN in the truth is left out.
+
+        CRPS and coverage are of the paths where there are some; NLPD is of a Gaussian with their moments. `first` is
+        how many of the steps count, by default as many as there are truths.
+        """
+        values, found = read_series(truth, "truth")
+        if values.shape[1] != len(self.timeline.names):
+            raise ValueError(f"truth has {values.shape[1]} columns, the forecast {len(self.timeline.names)}.")
+        values = in_order(values, found, self.timeline.names, "truth")
+        if first is not None and first < 1:
+            raise ValueError(f"first is how many steps count, at least 1; got {first}.")
+        count = min(len(values) if first is None else first, len(values), len(self))
+        values = values[:count] if self.mean.ndim > 1 else values[:count, 0]
+        mean, std = self.mean[:count], self.std[:count]
+        # One path has no spread: its density is nothing anywhere but there.
+        some = {name: score for name, score in scores.ALL.items() if name != "NLPD" or (std > 0).all()}
+        found = {"NLPD": np.inf} | {name: score(values, mean, np.maximum(std, 1e-140)) for name, score in some.items()}
+        if self.paths is not None:
+            low, high = np.quantile(self.paths[:, :count], [0.025, 0.975], axis=0)
+            seen = ~np.isnan(values)
+            found["CRPS"] = scores.sample_crps(values, self.paths[:, :count])
+            found["coverage"] = float(np.mean(((low <= values) & (values <= high))[seen]))
+        return found
+
+    def plot(self, truth: Any = None, history: int | None = None, axes: Any = None, n_paths: int = 3) -> Any:
+        """A fan chart: medians, bands of 50, 80 and 95 %, some of the paths, the past and, if given, the truth."""
+        from ..plotting.fan import draw_fan, fan_panels
+
+        panels = fan_panels(self, axes)
+        draw_fan(self, panels, truth, history, n_paths)
+        return panels[0] if len(panels) == 1 else panels

@@ -1,0 +1,168 @@
+"""Fits in batches. Oracles: the collapsed fit to all rows at once, the same rows from another source."""
+
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import semigp
+from semigp import ParquetRows, StreamingGPRegressor, scores
+from semigp.core.search.stages import Stage
+from semigp.core.sparse.defaults import IDLE, default_hyperpriors, default_kernel
+from semigp.core.sparse.fit import fit
+from semigp.core.sparse.model import make_data, posterior, start
+from semigp.estimators.streaming import batches, row_sources
+from semigp.estimators.streaming import regressor as streaming
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def _table(n, seed=0, share=0.3):
+    """Three correlated inputs, of which a share of the rows lacks one, and an output; and the inputs in full."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 3)) @ np.array([[1.0, 0.4, 0.2], [0.0, 0.9, 0.3], [0.0, 0.0, 0.9]])
+    y = np.sin(1.5 * X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + 0.3 * random.normal(size=n)
+    rows = np.flatnonzero(random.random(n) < share)
+    holes = X.copy()
+    holes[rows, random.integers(3, size=len(rows))] = np.nan
+    return holes, y, X
+
+
+def _small(**options):
+    return StreamingGPRegressor(**{"n_inducing": 15, "batch_size": 100, "n_passes": 2, "random_state": 0} | options)
+
+
+@pytest.mark.slow
+def test_reaches_the_collapsed_fit(monkeypatch):
+    """Bound within 1 %, NLPD of new rows within 0.02, from a sample of half of the rows."""
+    monkeypatch.setattr(streaming, "_SAMPLE_ROWS", 600)
+    X, y, _ = _table(1200)
+    model = StreamingGPRegressor(20, batch_size=200, random_state=0).fit(X, y)
+    collapsed, bound = _collapsed(model, X, y)
+    assert model.bound_ > bound - 0.01 * abs(bound)
+    _, truth, inputs = _table(1000, seed=1)
+    found = _nlpd(model, inputs, truth)
+    model._posterior = collapsed
+    assert found < _nlpd(model, inputs, truth) + 0.02
+
+
+def _collapsed(model, X, y):
+    """L-BFGS on all rows, with the same kernel, priors, units, and number of inducing points."""
+    inputs, targets = model._x_scaler.transform(X), model._y_scaler.transform(y[:, None])
+    data = make_data(inputs, targets, prior=model._prior, hyperpriors=default_hyperpriors(3, False, 0.5))
+    inducing = np.random.default_rng(0).permutation(inputs[~np.isnan(inputs).any(axis=1)])[:20]
+    begin = start(data, default_kernel(3, False), inducing, [0.05], [1.0], variance=0.1)
+    found, report = fit(begin, data, [Stage("all", 1500, IDLE[:1])], 1e-9)
+    return posterior(found, data), report.bound
+
+
+def _nlpd(model, X, y):
+    mean, std = model.predict(X, return_std=True)
+    return scores.negative_log_density(y, mean, std)
+
+
+def test_parquet_is_the_same_as_arrays(tmp_path, monkeypatch):
+    """The same blocks from files give the same model, bit for bit."""
+    monkeypatch.setattr(row_sources, "_ARRAY_BLOCK", 150)
+    monkeypatch.setattr(row_sources, "_PARQUET_BLOCK", 150)
+    X, y, _ = _table(400)
+    table = pl.DataFrame(X, schema=["a", "b", "c"]).fill_nan(None).with_columns(y=pl.Series(y))
+    table[:300].write_parquet(tmp_path / "1.parquet", row_group_size=70)
+    table[300:].write_parquet(tmp_path / "2.parquet")
+    of_files = _small().fit(ParquetRows(tmp_path, ["a", "b", "c"], "y"))
+    of_arrays = _small().fit(X, y)
+    assert of_files.bound_ == of_arrays.bound_
+    np.testing.assert_array_equal(of_files.predict(table.select("a", "b", "c")), of_arrays.predict(X))
+    assert list(of_files.feature_names_in_) == ["a", "b", "c"]
+    assert of_files.output_names_ == ["y"]
+
+
+def test_every_row_comes_by_once(monkeypatch):
+    """Sums over a pass are those of the table, whatever the blocks, with kinds of rows that come in runs."""
+    monkeypatch.setattr(row_sources, "_ARRAY_BLOCK", 64)
+    monkeypatch.setattr(batches, "_BUFFER_ROWS", 128)
+    X, y, _ = _table(500)
+    order = np.argsort(np.isnan(X).any(axis=1), kind="stable")
+    X, y = X[order], y[order]
+    source = row_sources.ArrayRows(X, y)
+    known = batches.survey(source, 50, np.random.default_rng(0))
+    np.testing.assert_allclose(known.x_scaler.mean_, np.nanmean(X, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(known.y_scaler.scale_, y.std(), rtol=1e-12)
+    found, shapes = [], set()
+    for batch in batches.Batches(source, known, 100).once():
+        for targets in (batch.observed.targets, batch.incomplete.targets):
+            found.append(targets.values[targets.weights[:, 0] > 0, 0])
+        shapes.add((batch.observed.mean.shape, batch.incomplete.values.shape))
+    np.testing.assert_allclose(np.sort(np.concatenate(found)), np.sort(known.y_scaler.transform(y[:, None])[:, 0]))
+    assert len(shapes) == 1
+
+
+def test_outputs_with_holes(tmp_path):
+    """Rows without outputs are passed over; what is learned of the others is saved and loaded."""
+    X, y, _ = _table(300)
+    outputs = np.column_stack([y, -y])
+    outputs[::3, 1] = np.nan
+    outputs[:10] = np.nan
+    model = _small().fit(X, outputs)
+    assert model.n_rows_ == 290
+    mean, std = model.predict(X, return_std=True)
+    assert mean.shape == std.shape == (300, 2)
+    assert np.corrcoef(mean[:, 0], -mean[:, 1])[0, 1] > 0.9
+    model.save(tmp_path / "model.semigp")
+    np.testing.assert_array_equal(semigp.load(tmp_path / "model.semigp").predict(X), mean)
+
+
+def test_a_callback_ends_the_fit():
+    X, y, _ = _table(300)
+    model = _small(callback=lambda progress: progress.part == 2).fit(X, y)
+    assert model.fit_report_.status == "interrupted"
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_what_cannot_be_used_is_said(tmp_path):
+    X, y, _ = _table(60)
+    with pytest.raises(ValueError, match="infinite at row 7, column 1"):
+        _small().fit(np.where(np.arange(180).reshape(60, 3) == 22, np.inf, X), y)
+    with pytest.raises(ValueError, match="X has no value in column 1"):
+        _small().fit(np.where(np.arange(3) == 1, np.nan, X), y)
+    with pytest.raises(FileNotFoundError, match="pattern"):
+        ParquetRows(tmp_path / "none-*.parquet", ["a"], "y")
+    pl.DataFrame({"a": ["x"], "y": [1.0]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="no column 'b'; there are a, y"):
+        ParquetRows(tmp_path / "t.parquet", ["b"], "y")
+    with pytest.raises(ValueError, match="column 'a' holds String"):
+        ParquetRows(tmp_path / "t.parquet", ["a"], "y")
+    pl.DataFrame({"a": [1.0], "y": [1.0]}).write_parquet(tmp_path / "u.parquet")
+    with pytest.raises(ValueError, match="leave y out"):
+        _small().fit(ParquetRows(tmp_path / "u.parquet", ["a"], "y"), y)
+
+
+HELD = """
+import sys
+import numpy as np
+from semigp.estimators import batches, row_sources
+table = np.load(sys.argv[1], mmap_mode="r")
+source = row_sources.ArrayRows(table[:, :3], table[:, 3])
+known = batches.survey(source, 2000, np.random.default_rng(0))
+stream = batches.Batches(source, known, 2000)
+for batch in stream.once():
+    pass
+for batch, _ in zip(stream.endless(np.random.default_rng(0)), range(known.n_rows // 2000)):
+    pass
+# What a process holds of its own: pages of the file are the system's to take back.
+print(max(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("RssAnon")))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    """Ten times the rows, 29 MB more of file: reading and batching hold no more than 4 MB more when they are done."""
+    held = []
+    for n in (100_000, 1_000_000):
+        X, y, _ = _table(n)
+        np.save(tmp_path / "table.npy", np.column_stack([X, y]))
+        run = [sys.executable, "-c", HELD, tmp_path / "table.npy"]
+        held.append(int(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()[0]))
+    assert held[1] - held[0] < 4096
