@@ -71,7 +71,7 @@ def test_chunks_of_another_size_change_rounding_only(monkeypatch):
     X, y = _table(200)
     expected = _regressor(posterior="gaussian", max_iter=3).fit(X, y).bound_
     monkeypatch.setenv("SEMIGP_CHUNK_SIZE", "500")
-    semigp.core.model.jax.clear_caches()
+    semigp.core.sparse.model.jax.clear_caches()
     assert _regressor(posterior="gaussian", max_iter=3).fit(X, y).bound_ == pytest.approx(expected, rel=1e-9)
 
 

@@ -14,12 +14,13 @@ SCRIPT = """
 import jax, numpy as np
 hits = []
 jax.monitoring.register_event_listener(lambda name, **_: hits.append(name) if "cache_hits" in name else None)
-from semigp.compilation import compilation_cache
+from semigp.runtime import compilation_cache
 from semigp.core import RBF
-from semigp.core.model import describe, start
-from semigp.core.optimise import Stage, fit
+from semigp.core.search.stages import Stage
+from semigp.core.sparse.model import make_data, start
+from semigp.core.sparse.fit import fit
 x = np.random.default_rng(0).normal(size=(20, 2))
-data = describe(x, x)
+data = make_data(x, x)
 with compilation_cache():
     fit(start(data, RBF(1.0, np.ones(2)), x[:5], 0.1), data, [Stage("all", 1)])
 print(len(hits))

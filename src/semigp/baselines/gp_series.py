@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.exact.gp import ExactModel, ExactRows, condition, fit_exact
 from ..core.exact.rollout import LEAST_NOISE, propagate
+from ..core.exact.windows import window_table
 from ..core.kernels import RBF
 from ..core.search.stages import Stage
 from ..core.sparse.fit import SIGNAL_AND_NOISE, fit
-from ..core.sparse.model import describe, posterior, start
+from ..core.sparse.model import make_data, posterior, start
 from ..series.forecast import Forecast
 from ..series.reading import read_series
 
@@ -37,9 +38,9 @@ class _AutoRegressiveGP(BaseEstimator):
             raise ValueError(f"{self} takes one series without gaps, longer than its window.")
         self._values, self._centre, self._scale = values, values.mean(), values.std()
         standard = (values[:, 0] - self._centre) / self._scale
-        inputs = np.lib.stride_tricks.sliding_window_view(standard[:-1], self.window)
+        inputs, targets = window_table(standard[:, None], np.zeros((len(standard), 0)), self.window)
         self._last = standard[-self.window :, None]
-        self._posterior, self._noise = self._fit(inputs, standard[self.window :])
+        self._posterior, self._noise = self._fit(inputs, targets[:, 0])
         return self
 
     def forecast(self, steps: int, n_paths: int = 0, random_state: Any = None) -> Forecast:
@@ -90,7 +91,7 @@ class PublishedGP(_AutoRegressiveGP):
     def _fit(self, inputs: np.ndarray, targets: np.ndarray) -> tuple[Any, float]:
         random = np.random.default_rng(self.random_state)
         chosen = inputs[random.permutation(len(inputs))[: self.n_inducing]]
-        data = describe(inputs, targets[:, None])
+        data = make_data(inputs, targets[:, None])
         model = start(data, RBF(1.0, np.full(self.window, np.sqrt(self.window))), chosen, 0.01, 1.0)
         idle = ("output_scale",)
         stages = [Stage("held signal-to-noise", 50, (*SIGNAL_AND_NOISE, *idle)), Stage("all", self.max_iter, idle)]

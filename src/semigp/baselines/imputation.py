@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.impute import KNNImputer
 
-from ..core.inputs.joint_gaussian import conditional_moments, fit_joint_gaussian
-from ..core.numerics.precision import in_float64
+from ..core.inputs import joint_gaussian
+from ..core.numerics.mixtures import pooled
 from ..core.search.stages import Stage
 from ..core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 from ..core.sparse.fit import fit
-from ..core.sparse.model import describe, start
+from ..core.sparse.model import make_data, start
 from .base import Baseline, complete_rows
 from .gp import ExactGP
 
@@ -25,14 +25,12 @@ class JointGaussianImputer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> JointGaussianImputer:
         """Learn mean and covariance from rows with NaN."""
-        self.gaussian_ = fit_joint_gaussian(np.asarray(X, float))
+        self.gaussian_ = joint_gaussian.fit_joint_gaussian(np.asarray(X, float))
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """The rows without NaN."""
-        X = np.asarray(X, float)
-        missing = np.isnan(X)
-        return in_float64(conditional_moments)(self.gaussian_, np.where(missing, 0.0, X), missing)[0]
+        return joint_gaussian.complete_rows(self.gaussian_, np.asarray(X, float))[0]
 
 
 class ImputedGP(Baseline):
@@ -92,7 +90,7 @@ class MultipleImputationGP(Baseline):
     def _predict(self, X):
         parts = [gp.predict(X, return_std=True) for gp in self._gps]
         means, stds = (np.array(part) for part in zip(*parts, strict=True))
-        return means.mean(axis=0), np.mean(stds**2, axis=0) + means.var(axis=0)
+        return pooled(means, stds**2)
 
 
 class GPLVMImputation(Baseline):
@@ -109,11 +107,11 @@ class GPLVMImputation(Baseline):
         q, rows = X.shape[1], complete_rows(X)
         started = KNNImputer(n_neighbors=1).fit_transform(np.column_stack([X, y]))[:, :q]
         hyperpriors = default_hyperpriors(q, False, None)
-        known = describe(X[rows], y[rows], hyperpriors=hyperpriors)
+        known = make_data(X[rows], y[rows], hyperpriors=hyperpriors)
         size = np.ones(y.shape[1])
         model = start(known, default_kernel(q, False), X[rows][: self.n_inducing], NOISE_VARIANCE * size, size)
         model, _ = fit(model, known, [Stage("complete rows", 300, idle_parameters(False))], 1e-7)
-        everything = describe(X, y, hyperpriors=hyperpriors)
+        everything = make_data(X, y, hyperpriors=hyperpriors)
         places, is_real = everything.rows, everything.rows >= 0
         mean = np.where(is_real[:, None], started[places], 0.0)
         # A variance that says nothing: q(x) is a point.

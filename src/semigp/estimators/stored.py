@@ -39,8 +39,6 @@ def _add_parameters(estimator: Saved) -> None:
 
 def stored_classes() -> dict[str, type]:
     """Whatever a fitted estimator may be made of, by the name that files have for it; former names come last."""
-    from sklearn.preprocessing import StandardScaler
-
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
     from ..core.exact.gaps import Gaps
@@ -62,7 +60,7 @@ def stored_classes() -> dict[str, type]:
     from .common.component import Component
     from .common.order import Arrangement
     from .common.table import Table
-    from .common.units import Scale
+    from .common.units import Units
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
     from .few_labels.labels import LabelColumn, Labels
@@ -82,8 +80,11 @@ def stored_classes() -> dict[str, type]:
         GPImputer, Arrangement, Bias, Block, ChainedGPs, Component, Contest, CorrelatedInputs, Data, ExactModel,
         ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior, Imputation,
         LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Likelihood, Linear, Locations, LogNormal, Model,
-        OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, Scale, StandardInputs, StandardPrior, StandardScaler,
-        Sum, Table, Targets, Timeline, TrainingSpaces, Weights, White,
+        OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs, StandardPrior,
+        Sum, Table, Targets, Timeline, TrainingSpaces, Units, Weights, White,
     )  # fmt: skip
-    before = {"Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "View": LabelledSpaces}
+    before = {
+        "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,
+        "View": LabelledSpaces,
+    }  # fmt: skip
     return {each.__name__: each for each in now} | before

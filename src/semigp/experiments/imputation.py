@@ -15,8 +15,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from .. import scores
-from ..core.inputs.joint_gaussian import conditional_moments, fit_joint_gaussian
-from ..core.numerics.precision import in_float64
+from ..core.inputs.joint_gaussian import complete_rows, fit_joint_gaussian
 from ..estimators import BayesianGPLVM, GPImputer
 from .reporting import Row, Summary, markdown_table, run_cells, save_figure, summarise, write_settings
 
@@ -59,9 +58,7 @@ def _latent(table: np.ndarray, seed: int) -> Moments:
 
 
 def _joint_gaussian(table: np.ndarray, seed: int) -> Moments:
-    missing = np.isnan(table)
-    gaussian = fit_joint_gaussian(table)
-    mean, covariance = in_float64(conditional_moments)(gaussian, np.where(missing, 0.0, table), missing)
+    mean, covariance = complete_rows(fit_joint_gaussian(table), table)
     return mean, np.sqrt(np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0))
 
 

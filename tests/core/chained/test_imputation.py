@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
-from semigp.core.chained import imputation as chained
+from semigp.core.chained import regression as grids
+from semigp.core.chained import sweeps
 from semigp.core.chained.imputation import impute
 from semigp.core.chained.regression import Conditioned, Regression, choose_regression
 
@@ -44,7 +46,7 @@ def test_chosen_regression_has_the_highest_likelihood(random):
         scale = (values @ np.linalg.solve(covariance, values) + 1.0) / 31.0
         return 0.5 * np.linalg.slogdet(covariance)[1] + 15.5 * np.log(scale)
 
-    losses = {(a, b, c): loss(a, b, c) for a in chained.LENGTHSCALES for b in chained.CURVED for c in chained.NOISES}
+    losses = {(a, b, c): loss(a, b, c) for a in grids.LENGTHSCALES for b in grids.CURVED for c in grids.NOISES}
     ours = loss(chosen.lengthscale, chosen.linear_share, chosen.noise)
     assert ours == pytest.approx(min(losses.values()), abs=1e-6)
 
@@ -55,7 +57,7 @@ def test_draws_know_the_curve_and_how_well(random):
     table = truth.copy()
     table[random.random(truth.shape) < 0.25] = np.nan
     holes = np.isnan(table)
-    result, _ = impute(table, 5, 0)
+    result, *_ = impute(table, 5, 0)
     np.testing.assert_array_equal(result.draws[:, ~holes], np.broadcast_to(table[~holes], (5, (~holes).sum())))
     assert np.sqrt(np.mean((result.mean - truth)[holes] ** 2)) < 0.25
     covered = np.mean(np.abs(result.mean - truth)[holes] < 1.96 * np.sqrt(result.variance[holes]))
@@ -64,7 +66,7 @@ def test_draws_know_the_curve_and_how_well(random):
 
 def test_new_rows_do_not_depend_on_their_company(random):
     truth = curve(random, 60)
-    _, chain = impute(truth, 2, 0)
+    _, chain, _ = impute(truth, 2, 0)
     new = curve(random, 9)
     new[:, 2] = np.nan
     together, alone = chain.complete(new, 0, 3), chain.complete(new[4:5], 0, 3)
@@ -73,11 +75,11 @@ def test_new_rows_do_not_depend_on_their_company(random):
 
 
 def test_a_column_hardly_known_and_one_not_at_all(random, monkeypatch):
-    monkeypatch.setattr(chained, "MAX_ROWS", 10)
+    monkeypatch.setattr(sweeps, "MAX_ROWS", 10)
     table = random.normal(size=(40, 3))
     table[2:, 1] = np.nan  # the rows with the fewest holes hold its two values, others must be found
     table[:2, 0] = table[:2, 2] = np.nan
-    result, _ = impute(table, 2, 0)
+    result, *_ = impute(table, 2, 0)
     assert np.isfinite(result.draws).all()
     table[:, 1] = np.nan
     with pytest.raises(ValueError, match="Column 1 of the table has no known entry"):
@@ -95,7 +97,47 @@ def test_a_relation_that_is_almost_linear_is_found_among_many_columns():
     holes = np.zeros(table.shape, bool)
     holes[40:] = random.random((50, 21)) < 0.2
     holes[40:, 0] = True
-    result, chain = chained.impute(np.where(holes, np.nan, table), 3, 0)
+    result, chain, _ = impute(np.where(holes, np.nan, table), 3, 0)
     whole = holes[:, 0] & ~holes[:, 1:3].any(axis=1)
     assert np.sqrt(np.mean((result.mean - table)[whole, 0] ** 2)) < 0.15
-    assert chain.shares == chained.NEARLY_LINEAR
+    assert chain.shares == grids.NEARLY_LINEAR
+
+
+def test_a_chain_is_not_changed_by_what_it_completes(random):
+    """Asked for a column that had no holes, it chooses a regression for that call and keeps none."""
+    table = random.normal(size=(40, 3))
+    table[:5, 0] = np.nan
+    _, chain, _ = impute(table, 2, 0)
+    before = dict(chain.regressions)
+    new = np.where([[False, True, False]], np.nan, random.normal(size=(2, 3)))
+    first = chain.complete(new, 0)
+    assert chain.regressions == before
+    np.testing.assert_array_equal(chain.complete(new, 0).draws, first.draws)
+
+
+def test_log_evidence(random):
+    """SciPy's density of N(0, s (K + rI))."""
+    points, values = random.normal(size=(12, 2)), random.normal(size=12)
+    regression = Regression(0.8, 0.3, 0.1, 1.7)
+    covariance = regression.scale * (regression.covariance(points, points) + regression.noise * np.eye(12))
+    expected = scipy.stats.multivariate_normal(np.zeros(12), covariance).logpdf(values)
+    np.testing.assert_allclose(Conditioned.on(regression, points, values).log_evidence, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("calls", [1, 13])
+def test_a_callback_ends_the_draws(random, calls):
+    """After 1 sweep there is one table, of that sweep; after 13 sweeps there is one whole draw."""
+    table = random.normal(size=(30, 3))
+    table[:5, 0] = np.nan
+    told = []
+
+    def callback(progress):
+        told.append(progress)
+        return len(told) == calls
+
+    result, _, report = impute(table, 3, 0, callback=callback)
+    assert len(told) == calls
+    assert len(result.draws) == 1
+    assert np.isfinite(result.draws).all()
+    assert report.status == "interrupted"
+    assert (told[-1].part, told[-1].iteration) == ((calls - 1) // 10 + 1, (calls - 1) % 10 + 1)

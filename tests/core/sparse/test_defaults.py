@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semigp.core.numerics import chunks
+from semigp.core.numerics import chunks, padding
 from semigp.core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 
 
@@ -30,4 +30,4 @@ def test_rows_per_chunk(monkeypatch):
     assert chunks.rows_per_chunk(400, 10) == 400
     assert chunks.rows_per_chunk(401, 10) == 100
     assert chunks.rows_per_chunk(401, 10_000) == 8
-    assert [chunks.padded_length(n) for n in (0, 1, 65, 4096, 4097)] == [0, 64, 128, 4096, 8192]
+    assert [padding.padded_length(n) for n in (0, 1, 65, 4096, 4097)] == [0, 64, 128, 4096, 8192]

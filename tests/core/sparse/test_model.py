@@ -147,21 +147,3 @@ def test_posterior_of_a_model(rows):
     fitted = posterior(start(data, KERNEL, np.eye(2), 0.1), data)
     mean, variance = fitted.predict(InputBelief.observed(inputs))
     assert mean.shape == variance.shape == targets.shape
-
-
-def test_given_posterior_leaves_the_expected_log_likelihood(rows, random):
-    """Oracle: -½ Σ [log 2πσ² + ((y - m)² + v)/σ²] with the moments of `predict`, minus KL. Outputs with holes too."""
-    inputs, holes, targets = rows
-    fitted = make_data(inputs, targets)
-    noise, scale = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 0.5])
-    q_u = posterior(start(fitted, KERNEL, np.eye(2), noise, scale), fitted)
-    new = targets.copy()
-    new[random.random(new.shape) < 0.2] = np.nan
-    data = dataclasses.replace(make_data(holes, new), given=q_u)
-    model = start(data, KERNEL, np.eye(2), noise, scale, variance=0.3)
-    missing = np.isnan(holes)
-    belief = InputBelief(np.where(missing, 0.0, holes), np.where(missing, 0.3, 0.0))
-    mean, variance = q_u.predict(belief)
-    terms = np.log(2 * np.pi * noise) + ((new - mean) ** 2 + variance) / noise
-    expected = -0.5 * np.nansum(terms) - kl_divergence(belief)
-    np.testing.assert_allclose(value(model, data), expected, rtol=1e-10)

@@ -147,12 +147,13 @@ def test_scaler_is_that_of_all_rows(random):
     rows = random.normal(3.0, 2.0, size=(50, 2))
     rows[::3, 0] = np.nan
     here, there = rows[:20], rows[20:]
-    pretended = _Pretended(semigp.row_mesh())
+    everyone = spreading.RowsAcross(semigp.row_mesh(), None)
+    everyone.processes = pretended = _Pretended(semigp.row_mesh())
     mean = np.nanmean(rows, axis=0)
     sums = [np.sum(~np.isnan(there), axis=0), np.nansum(there, axis=0), np.nansum((there - mean) ** 2, axis=0)]
     pretended.other = [part.astype(float) for part in sums]
-    found, expected = spreading.scaler(pretended, here), StandardScaler().fit(rows)
-    np.testing.assert_allclose(found.transform(here), expected.transform(here), rtol=1e-12)
+    found, expected = everyone.units(here), StandardScaler().fit(rows)
+    np.testing.assert_allclose(found.standard(here), expected.transform(here), rtol=1e-12)
 
 
 def test_sample_has_some_of_every_kind(random):

@@ -13,6 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from semigp import SemiDescribedGPRegressor
 from semigp.core import InputBelief, fit_posterior
+from semigp.estimators.common.component import predict
+from semigp.estimators.regression import regressor
 
 
 def make_problem(random, n=60, missing=0.2, noise=0.05):
@@ -329,3 +331,61 @@ def test_values_are_copied():
     expected = X.copy()
     X[0, 0] = 100.0
     np.testing.assert_array_equal(model.impute(), expected)
+
+
+def test_rows_without_holes_are_predicted_once_for_each_component(mixture, problem, monkeypatch):
+    """One row with a hole among 40: 39 rows at 3 components, and the one at 51 draws; all as if they were alone."""
+    test = problem[3].copy()
+    alone, alone_std = mixture.predict(test[1:], return_std=True)
+    test[0, 0] = np.nan
+    counts = []
+
+    def counting(component, belief):
+        counts.append(belief.n_rows)
+        return predict(component, belief)
+
+    monkeypatch.setattr(regressor, "predict", counting)
+    mean, std = mixture.predict(test, return_std=True)
+    assert sum(counts) == 39 * 3 + 51
+    np.testing.assert_allclose(mean[1:], alone, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(std[1:], alone_std, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "mixture"])
+def test_imputed_rows_do_not_depend_on_their_company(name, request, problem):
+    """To the last digit, with outputs and without."""
+    model = request.getfixturevalue(name)
+    _, recorded, outputs, _ = problem
+    rows = recorded[np.isnan(recorded).any(axis=1)][:5]
+    for y in (outputs[:5], None):
+        together, together_std = model.impute(rows, y, return_std=True)
+        alone, alone_std = model.impute(rows[:1], y if y is None else y[:1], return_std=True)
+        np.testing.assert_array_equal(alone[0], together[0])
+        np.testing.assert_array_equal(alone_std[0], together_std[0])
+
+
+def test_error_bars_in_another_order(problem):
+    """A frame of error bars goes by its names, in training and in prediction."""
+    truth, _, outputs, test = problem
+    bars = pd.DataFrame({"a": np.full(60, 0.3), "b": np.zeros(60)})
+    X, new = (pd.DataFrame(values, columns=["a", "b"]) for values in (truth, test))
+    model = SemiDescribedGPRegressor(10, max_iter=2, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="iteration limit"):
+        model.fit(X, outputs[:, 0], X_std=bars[["b", "a"]])
+    np.testing.assert_array_equal(model.has_error_bars_, [True, False])
+    expected = model.predict(new, X_std=bars[:40])
+    np.testing.assert_array_equal(model.predict(new, X_std=bars[:40][["b", "a"]]), expected)
+
+
+def test_a_plain_fit_meets_no_mesh(problem, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("a fit in one process asked for processes, a mesh or a spread search")
+
+    monkeypatch.setattr("semigp.core.devices.processes.Processes.__init__", refuse)
+    monkeypatch.setattr("semigp.estimators.regression.across_processes.row_mesh", refuse)
+    monkeypatch.setattr("semigp.estimators.regression.across_processes.fit_spread", refuse)
+    truth, _, outputs, test = problem
+    with pytest.warns(ConvergenceWarning, match="iteration limit"):
+        model = SemiDescribedGPRegressor(max_iter=1, random_state=0).fit(truth, outputs[:, 0])
+    assert np.isfinite(model.predict(test)).all()
+    assert "L-BFGS-B" in model.fit_report_.method

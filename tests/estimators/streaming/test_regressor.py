@@ -9,11 +9,12 @@ import pytest
 
 import semigp
 from semigp import ParquetRows, StreamingGPRegressor, scores
+from semigp.core.inputs.joint_gaussian import complete_rows
 from semigp.core.search.stages import Stage
 from semigp.core.sparse.defaults import IDLE, default_hyperpriors, default_kernel
 from semigp.core.sparse.fit import fit
 from semigp.core.sparse.model import make_data, posterior, start
-from semigp.estimators.streaming import batches, row_sources
+from semigp.estimators.streaming import batches, first_pass, row_sources
 from semigp.estimators.streaming import regressor as streaming
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -50,7 +51,7 @@ def test_reaches_the_collapsed_fit(monkeypatch):
 
 def _collapsed(model, X, y):
     """L-BFGS on all rows, with the same kernel, priors, units, and number of inducing points."""
-    inputs, targets = model._x_scaler.transform(X), model._y_scaler.transform(y[:, None])
+    inputs, targets = model._x_units.standard(X), model._y_units.standard(y[:, None])
     data = make_data(inputs, targets, prior=model._prior, hyperpriors=default_hyperpriors(3, False, 0.5))
     inducing = np.random.default_rng(0).permutation(inputs[~np.isnan(inputs).any(axis=1)])[:20]
     begin = start(data, default_kernel(3, False), inducing, [0.05], [1.0], variance=0.1)
@@ -87,15 +88,15 @@ def test_every_row_comes_by_once(monkeypatch):
     order = np.argsort(np.isnan(X).any(axis=1), kind="stable")
     X, y = X[order], y[order]
     source = row_sources.ArrayRows(X, y)
-    known = batches.survey(source, 50, np.random.default_rng(0))
-    np.testing.assert_allclose(known.x_scaler.mean_, np.nanmean(X, axis=0), rtol=1e-12)
-    np.testing.assert_allclose(known.y_scaler.scale_, y.std(), rtol=1e-12)
+    known = first_pass.first_pass(source, 50, np.random.default_rng(0))
+    np.testing.assert_allclose(known.x_units.mean, np.nanmean(X, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(known.y_units.std, y.std(), rtol=1e-12)
     found, shapes = [], set()
     for batch in batches.Batches(source, known, 100).once():
         for targets in (batch.observed.targets, batch.incomplete.targets):
             found.append(targets.values[targets.weights[:, 0] > 0, 0])
         shapes.add((batch.observed.mean.shape, batch.incomplete.values.shape))
-    np.testing.assert_allclose(np.sort(np.concatenate(found)), np.sort(known.y_scaler.transform(y[:, None])[:, 0]))
+    np.testing.assert_allclose(np.sort(np.concatenate(found)), np.sort(known.y_units.standard(y[:, None])[:, 0]))
     assert len(shapes) == 1
 
 
@@ -142,10 +143,10 @@ def test_what_cannot_be_used_is_said(tmp_path):
 HELD = """
 import sys
 import numpy as np
-from semigp.estimators import batches, row_sources
+from semigp.estimators.streaming import batches, first_pass, row_sources
 table = np.load(sys.argv[1], mmap_mode="r")
 source = row_sources.ArrayRows(table[:, :3], table[:, 3])
-known = batches.survey(source, 2000, np.random.default_rng(0))
+known = first_pass.first_pass(source, 2000, np.random.default_rng(0))
 stream = batches.Batches(source, known, 2000)
 for batch in stream.once():
     pass
@@ -166,3 +167,58 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
         run = [sys.executable, "-c", HELD, tmp_path / "table.npy"]
         held.append(int(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()[0]))
     assert held[1] - held[0] < 4096
+
+
+class _TwoOutputs:
+    """A source of rows that names nothing."""
+
+    input_names = output_names = None
+    n_blocks = 1
+
+    def read(self, block):
+        X, y, _ = _table(60)
+        return X, np.column_stack([y, -y])
+
+
+@pytest.fixture(scope="module")
+def unnamed():
+    return _small(n_passes=1, max_iter=20).fit(_TwoOutputs())
+
+
+def test_a_source_with_several_outputs_and_no_names(unnamed):
+    """Both are predicted; the second is the first with another sign, which the model learns to a tenth of the noise."""
+    X, _, _ = _table(60)
+    mean, std = unnamed.predict(X, return_std=True)
+    assert mean.shape == std.shape == (60, 2)
+    np.testing.assert_allclose(mean[:, 1], -mean[:, 0], atol=0.05)
+
+
+def test_new_rows_with_error_bars_and_holes(unnamed):
+    """An error bar widens the answer; a tiny one changes nothing to 1e-6; a hole is filled by the joint Gaussian."""
+    _, _, X = _table(20, seed=1)
+    mean, std = unnamed.predict(X, return_std=True)
+    tiny, _ = unnamed.predict(X, return_std=True, X_std=np.full(X.shape, 1e-6))
+    np.testing.assert_allclose(tiny, mean, atol=1e-6)
+    _, wide = unnamed.predict(X, return_std=True, X_std=np.full(X.shape, 0.5))
+    assert (wide > std).mean() > 0.9
+    holes = X.copy()
+    holes[:, 0] = np.nan
+    filled, error = unnamed.impute(holes, return_std=True)
+    np.testing.assert_array_equal(filled[:, 1:], X[:, 1:])
+    expected = complete_rows(unnamed._prior, unnamed._x_units.standard(holes))[0]
+    np.testing.assert_allclose(filled[:, 0], unnamed._x_units.natural(expected)[:, 0], rtol=1e-10)
+    assert (error[:, 0] > 0).all()
+    assert (error[:, 1:] == 0).all()
+    informed, informed_error = unnamed.impute(holes, unnamed.predict(X), return_std=True)
+    assert informed_error[:, 0].mean() < error[:, 0].mean()  # outputs tell about the inputs
+    assert np.mean((informed[:, 0] - X[:, 0]) ** 2) < np.mean((filled[:, 0] - X[:, 0]) ** 2)
+
+
+def test_samples_have_the_predicted_moments(unnamed):
+    """400 draws: means within five standard errors, standard deviations within 20 %."""
+    X, _, _ = _table(6, seed=2)
+    draws = unnamed.sample_y(X, 400, random_state=0)
+    mean, std = unnamed.predict(X, return_std=True)
+    assert draws.shape == (6, 2, 400)
+    assert np.max(np.abs(draws.mean(axis=2) - mean) / std) < 5 / np.sqrt(400)
+    np.testing.assert_allclose(draws.std(axis=2), std, rtol=0.2)

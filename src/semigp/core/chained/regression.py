@@ -75,6 +75,7 @@ class Conditioned:
     points: Float[np.ndarray, "n e"]
     cholesky: Float[np.ndarray, "n n"]
     weights: Float[np.ndarray, " n"]
+    log_evidence: float  # log p(values | points)
 
     @classmethod
     def on(
@@ -84,7 +85,10 @@ class Conditioned:
         covariance = regression.covariance(points, points)
         covariance[np.diag_indices(len(points))] += regression.noise
         cholesky = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
-        return cls(regression, points, cholesky, scipy.linalg.cho_solve((cholesky, True), values, check_finite=False))
+        weights = scipy.linalg.cho_solve((cholesky, True), values, check_finite=False)
+        # log N(y | 0, s (K + rI))
+        size = np.log(2.0 * np.pi * regression.scale) * len(values) + 2.0 * np.sum(np.log(np.diagonal(cholesky)))
+        return cls(regression, points, cholesky, weights, -0.5 * float(size + values @ weights / regression.scale))
 
     def predict(self, points: Float[np.ndarray, "k e"]) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
         """Mean and variance of the column's value at each point, noise included."""

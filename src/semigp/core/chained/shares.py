@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from ..numerics.mixtures import pooled
 from .regression import CURVED, NEARLY_LINEAR
 from .sweeps import draw_missing, reference_rows, settle
 
@@ -41,9 +42,9 @@ def _median_loss(table: np.ndarray, hidden: np.ndarray, shares: tuple[float, ...
     random = np.random.default_rng(random_state)
     reduced = np.where(hidden, np.nan, table)
     missing, everyone = np.isnan(reduced), np.arange(len(table))
-    drawn, regressions = settle(reduced, everyone, shares, 1)
+    settled = settle(reduced, everyone, shares, 1)
+    drawn, regressions = settled.filled, settled.regressions
     burn, keep = _TRIAL_SWEEPS
     parts = [draw_missing(drawn, missing, everyone, regressions, random) for _ in range(burn + keep)][burn:]
-    means, variances = (np.array([part[i][hidden] for part in parts]) for i in (0, 1))
-    variance = variances.mean(axis=0) + means.var(axis=0)
-    return 0.5 * float(np.median(np.log(variance) + (table[hidden] - means.mean(axis=0)) ** 2 / variance))
+    mean, variance = pooled(*([part[i][hidden] for part in parts] for i in (0, 1)))
+    return 0.5 * float(np.median(np.log(variance) + (table[hidden] - mean) ** 2 / variance))

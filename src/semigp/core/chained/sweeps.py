@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -15,18 +16,28 @@ SWEEPS_TO_CHOOSE, SWEEPS_TO_SETTLE, SWEEPS_TO_DRAW = 2, 3, 10
 _MIN_KNOWN = 50
 
 
-def settle(
-    table: np.ndarray, reference: np.ndarray, shares: tuple[float, ...], sweeps_to_choose: int
-) -> tuple[np.ndarray, dict[int, Regression]]:
-    """The table with missing entries at their means, and the regressions chosen on the way."""
+@dataclass(frozen=True)
+class Settled:
+    """A table with its missing entries at their means, and the regressions that were chosen on the way."""
+
+    filled: np.ndarray
+    regressions: dict[int, Regression]
+    log_evidence: list[float]  # after each sweep: Σ log p(known values of a column | the other columns)
+
+
+def settle(table: np.ndarray, reference: np.ndarray, shares: tuple[float, ...], sweeps_to_choose: int) -> Settled:
+    """Sweeps that set missing entries to their means; the first ones choose the regressions."""
     missing = np.isnan(table)
     filled = np.where(missing, 0.0, table)
     regressions: dict[int, Regression] = {}
+    evidence = []
     for sweep in range(sweeps_to_choose + SWEEPS_TO_SETTLE):
-        offered = shares if sweep < sweeps_to_choose else None
+        offered, total = (shares if sweep < sweeps_to_choose else None), 0.0
         for j, holes, gp in sweep_columns(filled, missing, reference, regressions, offered):
             filled[holes, j] = gp.predict(without_column(filled[holes], j))[0]
-    return filled, regressions
+            total += gp.log_evidence
+        evidence.append(total)
+    return Settled(filled, regressions, evidence)
 
 
 def draw_missing(

@@ -67,6 +67,7 @@ def fit_spread(
     report = FitReport(
         status, MESSAGES[status], search.bound, np.array(search.trace), search.evaluations,
         search.seconds, tuple(search.results), np.array([np.inf]),
+        method="L-BFGS over devices, which can be resumed",
     )  # fmt: skip
     return fitted, known, with_signal_to_noise(report, signal_to_noise(fitted))
 

@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ..numerics.padding import pad_rows
+
 
 @dataclass(frozen=True)
 class Processes:
@@ -62,8 +64,8 @@ class Processes:
     def gather_rows(self, rows: np.ndarray) -> np.ndarray:
         """Rows of all processes, however many each has, one after the other."""
         counts = self.gather(np.array(len(rows)))
-        padding = [(0, int(counts.max()) - len(rows))] + [(0, 0)] * (rows.ndim - 1)
-        return np.concatenate([part[:n] for part, n in zip(self.gather(np.pad(rows, padding)), counts, strict=True)])
+        everyones = self.gather(pad_rows(rows, int(counts.max())))
+        return np.concatenate([part[:n] for part, n in zip(everyones, counts, strict=True)])
 
 
 def own_devices(mesh: Mesh) -> list[jax.Device]:

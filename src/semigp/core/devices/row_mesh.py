@@ -16,6 +16,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, PartitionSpec
 
+from ..numerics.padding import pad_rows, round_up
 from ..numerics.precision import in_float64
 from ..sparse.model import Data, Model, objective
 from ..sparse.posterior import Posterior, posterior_from_statistics, resolved_posterior
@@ -97,12 +98,12 @@ def _alike(data: Data, processes: Processes) -> Data:
 def _filler(processes: Processes, n_rows: int) -> Callable:
     """Fills arrays of `n_rows` rows up, so that every device of every process has as many."""
     devices = len(own_devices(processes.mesh))
-    count = devices * int(processes.gather(np.array(-(-n_rows // devices))).max())
+    count = int(processes.gather(np.array(round_up(n_rows, devices))).max())
 
     def fill(leaf: Any, layout: PartitionSpec = _BY_ROW, value: float = 0.0) -> Any:
         if layout != _BY_ROW:
             return leaf
-        return np.pad(leaf, [(0, count - n_rows)] + [(0, 0)] * (np.ndim(leaf) - 1), constant_values=value)
+        return pad_rows(np.asarray(leaf), count, value)
 
     return fill
 

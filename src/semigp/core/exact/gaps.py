@@ -20,6 +20,7 @@ import numpy as np
 import scipy.optimize
 
 from .gp import ExactModel, ExactRows, log_evidence
+from .windows import flatten, windows_before
 
 _MAX_ITERATIONS, _NEWTON_STEPS = 300, 3
 # Windows that are looked at, at most: those that lack something first, then the latest.
@@ -90,8 +91,7 @@ def _targets(is_missing: np.ndarray, window: int) -> np.ndarray:
 
 def _loss(z, window, known, covariates, models, targets, places, is_first):
     values = known.at[places].set(z)
-    lags = targets[:, None] + jnp.arange(-window, 0)
-    inputs = jnp.concatenate([values[lags].reshape(len(targets), -1), covariates], axis=1)
+    inputs = flatten(windows_before(values, targets, window), covariates)
     used = jnp.ones(len(targets), bool)
     loss = 0.5 * jnp.sum(jnp.where(is_first, z, 0.0) ** 2)
     for column, model in enumerate(models):

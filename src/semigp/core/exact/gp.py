@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float
 from ..hyperpriors import LogNormal, log_hyperprior
 from ..kernels import Kernel
 from ..kernels.spectral import FeatureMap
+from ..numerics.padding import nearly, pad_rows
 from ..numerics.paths import by_path
 from ..numerics.precision import in_float64
 from ..numerics.pytrees import pytree
@@ -35,7 +36,7 @@ class ExactModel:
     """All that a fit may change; all positive."""
 
     kernel: Kernel
-    noise_variance: Float[Array, ""]
+    noise_variance: Float[Array, ""] | float
 
 
 @pytree
@@ -53,12 +54,8 @@ class ExactRows:
         inputs, targets = inputs[used], targets[used]
         if not len(targets):
             raise ValueError("There is no row of which inputs and target are known.")
-        extra = -len(targets) % 2 ** max(3, len(targets).bit_length() - 4)
-        return cls(
-            np.pad(inputs, ((0, extra), (0, 0))),
-            np.pad(targets, (0, extra)),
-            np.arange(len(targets) + extra) < len(targets),
-        )
+        count = nearly(len(targets), share=8)
+        return cls(pad_rows(inputs, count), pad_rows(targets, count), np.arange(count) < len(targets))
 
 
 def _factor(model: ExactModel, rows: ExactRows) -> Float[Array, "n n"]:
@@ -141,7 +138,7 @@ class ExactPosterior:
         return jnp.where(self.rows.is_used, self.model.kernel.cross(inputs, self.rows.inputs), 0.0)
 
     @property
-    def noise_variance(self) -> Float[Array, ""]:
+    def noise_variance(self) -> Float[Array, ""] | float:
         """Floor included."""
         return self.model.noise_variance + NOISE_FLOOR
 

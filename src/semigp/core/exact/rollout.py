@@ -1,7 +1,4 @@
-"""Free simulation: a window of past values, the function at it, the window shifted by one, and so on.
-
-Windows are [τ, p], oldest first; what the functions see is the window, flattened, and covariates known in advance.
-"""
+"""Free simulation: a window of past values, the function at it, the window shifted by one, and so on."""
 
 from __future__ import annotations
 
@@ -17,6 +14,7 @@ from jaxtyping import Float
 from ..numerics.precision import in_float64
 from ..numerics.types import Array
 from .gp import ExactPosterior, draw_exact
+from .windows import flatten
 
 
 class Moments(Protocol):
@@ -31,12 +29,6 @@ class Moments(Protocol):
 
 # Moment matching subtracts nearly equal numbers; below this noise variance that leaves nothing.
 LEAST_NOISE = 1e-6
-
-
-def flatten(windows: Float[Array, "*s tau p"], covariates: Float[Array, " c"]) -> Float[Array, "*s q"]:
-    """What the functions see."""
-    flat = windows.reshape(*windows.shape[:-2], -1)
-    return jnp.concatenate([flat, jnp.broadcast_to(covariates, (*flat.shape[:-1], len(covariates)))], axis=-1)
 
 
 def sample_paths(

@@ -7,10 +7,9 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from ..numerics import checks
-from ..numerics.linalg import inverses
 from ..numerics.precision import in_float64
 from ..numerics.types import Array
 from .priors import GaussianPrior
@@ -42,7 +41,7 @@ def _fit(max_iterations, values, shrinkage, tolerance):
 
     def step(state):
         iteration, mean, covariance, _ = state
-        filled, spread = conditional_moments(GaussianPrior(mean, covariance), known, unknown)
+        filled, spread, *_ = GaussianPrior(mean, covariance).conditional(known, unknown)
         new_mean = jnp.mean(filled, axis=0)
         centred = filled - new_mean
         moment = (centred.T @ centred + jnp.sum(spread, axis=0)) / len(values)
@@ -58,16 +57,10 @@ def _fit(max_iterations, values, shrinkage, tolerance):
     return GaussianPrior(mean, covariance)
 
 
-def conditional_moments(
-    gaussian: GaussianPrior, values: Float[Array, "n d"], unknown: Bool[Array, "n d"]
-) -> tuple[Float[Array, "n d"], Float[Array, "n d d"]]:
-    """E[x | known entries] with the known entries themselves, and the covariance, 0 for the known entries.
-
-    With Λ = Σ⁻¹, the covariance is Λ_uu⁻¹ and the mean m_u - Λ_uu⁻¹ Λ_uo (x_o - m_o).
-    """
-    precision = jnp.linalg.inv(gaussian.covariance)
-    both = unknown[:, :, None] & unknown[:, None, :]
-    covariance = jnp.where(both, inverses(jnp.where(both, precision, jnp.eye(values.shape[1])))[0], 0.0)
-    offset = jnp.where(unknown, 0.0, values - gaussian.mean)
-    shift = jnp.einsum("nij,nj->ni", covariance, offset @ precision)
-    return jnp.where(unknown, gaussian.mean - shift, values), covariance
+def complete_rows(
+    gaussian: GaussianPrior, rows: Float[np.ndarray, "n d"]
+) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d d"]]:
+    """Mean and covariance of rows with NaN, given their known entries: these are as they are, with variance 0."""
+    missing = np.isnan(rows)
+    mean, covariance, *_ = in_float64(GaussianPrior.conditional)(gaussian, np.where(missing, 0.0, rows), missing)
+    return np.asarray(mean), np.asarray(covariance)

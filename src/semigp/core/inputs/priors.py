@@ -84,6 +84,10 @@ class StandardPrior:
         """Fits everything."""
 
 
+# Mean, covariance, precision and log|precision| of the unknown entries of every row.
+Conditional = tuple[Float[Array, "n q"], Float[Array, "n q q"], Float[Array, "n q q"], Float[Array, " n"]]
+
+
 @pytree
 class GaussianPrior:
     """N(m, Σ) with a full covariance: a row's known entries tell about its unknown ones."""
@@ -92,15 +96,23 @@ class GaussianPrior:
     covariance: Float[Array, "q q"]
 
     def for_rows(self, values: Float[Array, "n q"], unknown: Bool[Array, "n q"]) -> RowPrior:
-        """p(x_u | x_o) of every row: precision Λ_uu and mean m_u - Λ_uu⁻¹ Λ_uo (x_o - m_o), with Λ = Σ⁻¹."""
+        """p(x_u | x_o) of every row, as `conditional` has it."""
+        mean, _, precision, log_precision = self.conditional(values, unknown)
+        return RowPrior(jnp.where(unknown, mean, 0.0), precision, log_precision)
+
+    def conditional(self, values: Float[Array, "n q"], unknown: Bool[Array, "n q"]) -> Conditional:
+        """p(x_u | x_o) of every row: mean, covariance, precision and its log determinant.
+
+        With Λ = Σ⁻¹, the precision is Λ_uu and the mean m_u - Λ_uu⁻¹ Λ_uo (x_o - m_o). Known entries are their own
+        means; covariance and precision are 0 for them.
+        """
         precision = jnp.linalg.inv(self.covariance)
         both = unknown[:, :, None] & unknown[:, None, :]
-        block = jnp.where(both, precision, jnp.eye(len(self.mean)))  # Λ_uu, and 1 for the known entries
+        inverse, log_precision = inverses(jnp.where(both, precision, jnp.eye(len(self.mean))))  # 1 for known entries
         offset = jnp.where(unknown, 0.0, values - self.mean)  # x_o - m_o
         pull = jnp.where(unknown, offset @ precision, 0.0)  # Λ_uo (x_o - m_o)
-        covariance, log_precision = inverses(block)
-        mean = jnp.where(unknown, self.mean - jnp.einsum("nij,nj->ni", covariance, pull), 0.0)
-        return RowPrior(mean, jnp.where(both, precision, 0.0), log_precision)
+        mean = jnp.where(unknown, self.mean - jnp.einsum("nij,nj->ni", inverse, pull), values)
+        return mean, jnp.where(both, inverse, 0.0), jnp.where(both, precision, 0.0), log_precision
 
     def check(self, n_rows: int, n_inputs: int) -> None:
         """Raise ValueError unless m is (q,) and Σ a positive definite (q, q)."""

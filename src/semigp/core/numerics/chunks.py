@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .padding import pad_rows
 from .types import Array
 
 # Numbers held at once per chunk. Eight MiB of doubles stay in a CPU's cache; a GPU wants enough to fill it.
@@ -33,13 +34,6 @@ def rows_per_chunk(n_rows: int, numbers_per_row: int) -> int:
     if n_rows * numbers_per_row <= size * _CHUNKS_KEPT:
         return n_rows
     return max(8, size // numbers_per_row)
-
-
-def padded_length(n_rows: int) -> int:
-    """A round number of rows, at least as many: a power of two, at least 64, or a multiple of 4096."""
-    if n_rows > 4096:
-        return -(-n_rows // 4096) * 4096
-    return max(64, 1 << (n_rows - 1).bit_length()) if n_rows else 0
 
 
 def sum_over_rows(function: Callable[..., Any], rows: Any, weights: Array, chunk: int) -> Any:
@@ -76,8 +70,7 @@ def _stack(leaf: jax.Array, chunk: int) -> jax.Array:
     n = leaf.shape[0]
     n_chunks = _n_chunks(n, chunk)
     size = math.ceil(n / n_chunks)
-    padding = [(0, n_chunks * size - n)] + [(0, 0)] * (leaf.ndim - 1)
-    return jnp.pad(leaf, padding).reshape(n_chunks, size, *leaf.shape[1:])
+    return pad_rows(leaf, n_chunks * size).reshape(n_chunks, size, *leaf.shape[1:])
 
 
 def _n_chunks(n_rows: int, chunk: int) -> int:

@@ -29,7 +29,7 @@ def maximise(
     status = results[-1][1]
     return search.best(), FitReport(
         status, MESSAGES[status], search.best_bound, np.array(search.trace), search.evaluations,
-        time.perf_counter() - start, tuple(results), np.array([np.inf]),
+        time.perf_counter() - start, tuple(results), np.array([np.inf]), method="L-BFGS-B, SciPy's",
     )  # fmt: skip
 
 

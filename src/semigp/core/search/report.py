@@ -59,6 +59,7 @@ class FitReport:
     signal_to_noise: np.ndarray  # signal variance over noise variance, per output
     restart_bounds: tuple[float, ...] = ()  # final bound of every restart, in order
     is_all_noise: bool = False  # whether the fit found no signal in any output
+    method: str = ""  # which optimiser it was
 
 
 def with_signal_to_noise(report: FitReport, ratio: np.ndarray) -> FitReport:

@@ -17,12 +17,12 @@ from ..inputs.priors import InputPrior, RowPrior, StandardPrior, error_bar_prior
 from ..kernels import Kernel
 from ..numerics import checks
 from ..numerics.compiler import QUICK_TO_COMPILE
+from ..numerics.padding import nearly, pad_rows
 from ..numerics.paths import by_path
 from ..numerics.precision import in_float64
 from ..numerics.pytrees import pytree
 from ..numerics.types import Array
 from .bound import Likelihood, bound_from_statistics
-from .expected_likelihood import expected_log_likelihood
 from .posterior import Posterior, posterior_from_blocks, resolved_posterior
 from .statistics import Block, Statistics, collect
 from .targets import Targets
@@ -53,7 +53,6 @@ class Data:
     hyperpriors: dict[str, LogNormal]  # parameter name → prior
     jitter: Float[Array, ""]
     rows: Int[Array, " u"]  # which rows of the data set those are; -1 for rows that only fill up
-    given: Posterior | None = None  # q(U) where it is known already, and only the rows' inputs are asked for
 
     def blocks(self, model: Model) -> tuple[Block, ...]:
         """q(X | Z), eq:posteriorSemiSupervised: observed rows as they are, the others as the model believes them."""
@@ -147,11 +146,10 @@ def _fill_up(rows: np.ndarray) -> Callable[[Any], Any]:
     Data sets of nearly the same size then share one compilation, for three percent more work, or eight rows, at most;
     where it would be much work, for 4096 rows.
     """
-    step = 2 ** min(max(3, len(rows).bit_length() - 6), 12)
-    extra = -len(rows) % step
+    count = nearly(len(rows), share=32, most=4096)
 
     def take(leaf: Any) -> Any:
-        return np.pad(leaf[rows], [(0, extra)] + [(0, 0)] * (leaf.ndim - 1))
+        return pad_rows(leaf[rows], count)
 
     def take_all(tree: Any) -> Any:
         if isinstance(tree, Targets):
@@ -185,7 +183,7 @@ def start(
 def objective(model: Model, data: Data, total: Callable[[Any], Any] = lambda sums: sums) -> Float[Array, ""]:
     """F₂ of eq:boundFinalFinal, plus the hyperpriors: ⟨F̂⟩ - KL(q(X|Z) ‖ p(X)) + log p(θ).
 
-    Where q(U) is given, E[log p(Y | X, U)] takes the place of ⟨F̂⟩. `total` makes sums over all rows of sums over
+    `total` makes sums over all rows of sums over
     those that are here: where rows are spread over devices, that is all the devices have to say to each other.
     """
     return objective_from_sums(model, total(row_sums(model, data)), data)
@@ -204,11 +202,8 @@ def objective_from_sums(model: Model, sums: dict[str, Array], data: Data) -> Flo
     sums = dict(sums)
     divergence = sums.pop("divergence", jnp.zeros(()))
     statistics = Statistics(**sums, group=data.targets.group)
-    if data.given is None:
-        likelihood = Likelihood.of(model.noise_variance, model.output_scale, statistics.counts.shape[0])
-        value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, data.jitter)
-    else:
-        value = expected_log_likelihood(data.given, statistics)
+    likelihood = Likelihood.of(model.noise_variance, model.output_scale, statistics.counts.shape[0])
+    value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, data.jitter)
     return value - divergence + log_hyperprior(hyperparameters(model), data.hyperpriors)
 
 

@@ -14,7 +14,8 @@ from jaxtyping import Bool, Float
 from ..inputs.beliefs import InputBelief
 from ..kernels import Kernel
 from ..numerics import checks
-from ..numerics.chunks import map_rows, padded_length, rows_per_chunk
+from ..numerics.chunks import map_rows, rows_per_chunk
+from ..numerics.padding import padded_length
 from ..numerics.precision import as_float64, in_float64
 from ..numerics.pytrees import pytree
 from ..numerics.types import Array

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from ..numerics.compiler import WIDE_VECTORS
+from ..numerics.padding import pad_rows, round_up
 from ..numerics.types import Array
 from .model import Data, Model, objective_from_sums, row_sums
 from .statistics import Block
@@ -120,9 +121,8 @@ def _cut_targets(targets: Targets) -> list[Targets]:
 
 
 def _cut(rows: Array) -> list[Array]:
-    size = -(-len(rows) // _PARTS)
-    padded = jnp.pad(rows, [(0, size * _PARTS - len(rows))] + [(0, 0)] * (rows.ndim - 1))
-    return list(padded.reshape(_PARTS, size, *rows.shape[1:]))
+    size = round_up(len(rows), _PARTS) // _PARTS
+    return list(pad_rows(rows, size * _PARTS).reshape(_PARTS, size, *rows.shape[1:]))
 
 
 def _without_rows(model: Model) -> Model:

@@ -87,7 +87,7 @@ def fit_in_batches(
     ratio = posterior.likelihood.output_scale**2 * np.mean(_diagonal(posterior)) / posterior.likelihood.noise_variance
     report = FitReport(
         status, MESSAGES[status], bound, np.array(fit.trace), fit.evaluations, time.perf_counter() - fit.started,
-        tuple(fit.stages), ratio,
+        tuple(fit.stages), ratio, method="Adam and natural gradients in batches, then L-BFGS-B",
     )  # fmt: skip
     return posterior, with_signal_to_noise(report, ratio)
 

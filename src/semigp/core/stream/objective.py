@@ -10,8 +10,8 @@ inducing inputs and noise move. Given q(v), the objective of a batch of B rows o
 
     n/B [E log p(Y_B | X_B, U) - KL(q(X_B) ‖ p(X_B))] - KL(q(v) ‖ N(0, I)) + log p(θ),
 
-unbiased, and with all rows and C and a of these, the collapsed bound. q(x) of a row comes from `local_step`; it is at
-its optimum there, so that nothing is differentiated through it.
+unbiased, and with all rows and C and a of these, the collapsed bound. q(x) of a row comes from `rows.few_steps`; it is
+at its optimum there, so that nothing is differentiated through it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from ..numerics.linalg import jittered_cholesky, solve_lower
 from ..numerics.paths import by_path
 from ..numerics.pytrees import pytree
 from ..numerics.types import Array
-from ..rows.incomplete import IncompleteRows, KnownRows, infer_inputs
+from ..rows.few_steps import KnownRows, infer_inputs
+from ..rows.losses import IncompleteRows
 from ..sparse.bound import Likelihood
 from ..sparse.expected_likelihood import expected_log_likelihood
 from ..sparse.factors import Factors, rotate

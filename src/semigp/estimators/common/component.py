@@ -13,17 +13,16 @@ import numpy as np
 
 from ...core import InputBelief, Posterior
 from ...core.inputs.priors import InputPrior
+from ...core.rows.converged import infer_rows
 from ...core.search.report import Callback, FitReport
 from ...core.search.stages import Stage
 from ...core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 from ...core.sparse.fit import SIGNAL_AND_NOISE, fit
 from ...core.sparse.model import Data, Model, make_data, posterior, start
-from .starts import centres, starting_inputs
+from .starts import START_VARIANCE, centres, starting_inputs
 from .table import Table
 
 _MODEL = ("kernel*", "noise_variance", "output_scale", "inducing_inputs")
-# Fewer complete rows than this tell too little to begin with.
-_MIN_COMPLETE = 10
 # Of the hyperprior on log lengthscales, for regressions.
 LENGTHSCALE_SPREAD = 0.5
 # Relative gain at which a fit has converged.
@@ -62,7 +61,7 @@ class NoNotes:
         """Forgotten at once."""
 
 
-_NO_NOTES = NoNotes()
+NO_NOTES = NoNotes()
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Recipe:
     lengthscale_start: float = 1.0  # factor on the lengthscales to start from
     variance_start: float = 1.0  # factor on the variance of q(x) to start from
     optimise: Optimise = fit_here
-    notes: Notes = _NO_NOTES
+    notes: Notes = NO_NOTES
 
 
 @dataclass(frozen=True)
@@ -95,15 +94,6 @@ class Component:
     def noise_variance(self) -> np.ndarray:
         """Per output."""
         return np.asarray(self.posterior.likelihood.noise_variance)
-
-
-def fit_complete_rows(recipe: Recipe, table: Table) -> tuple[Model, FitReport] | None:
-    """Algorithm 1, first step: a model of the complete rows alone; None if all are, or too few."""
-    rows = table.shared.is_certain_with_output
-    if rows.all() or rows.sum() < _MIN_COMPLETE:
-        return None
-    component, report = fit_component(recipe, table.certain_with_output())
-    return component.model, report
 
 
 def fit_component(
@@ -129,12 +119,13 @@ def start_component(
     is_small = is_exact or n <= recipe.n_inducing
     inducing = landmarks if is_small else centres(landmarks, recipe.n_inducing, recipe.random_state)
     if before is not None and before.inducing_inputs.shape == inducing.shape and not is_exact:
-        inducing = before.inducing_inputs
-    per_output = np.ones(table.targets.shape[1] if recipe.per_output else ())
+        inducing = np.asarray(before.inducing_inputs)
+    per_output: np.ndarray = np.ones(table.targets.shape[1] if recipe.per_output else ())
     kernel = default_kernel(q, recipe.linear, recipe.lengthscale_start)
-    noise, scale = NOISE_VARIANCE * per_output, per_output
+    noise, scale = np.asarray(NOISE_VARIANCE * per_output), per_output
     if before is not None:
-        kernel, noise, scale = before.kernel, before.noise_variance, before.output_scale
+        kernel = before.kernel
+        noise, scale = np.asarray(before.noise_variance), np.asarray(before.output_scale)
     model = start(data, kernel, inducing, noise, scale)
     is_real = data.rows >= 0
     rows = data.rows[is_real]
@@ -159,26 +150,15 @@ def _stages(recipe: Recipe, is_certain: bool, is_warm: bool, is_exact: bool) -> 
 def predict(component: Component, belief: InputBelief) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of new outputs, noise included."""
     mean, variance = component.posterior.predict(belief)
-    return mean, variance + component.noise_variance
+    return np.asarray(mean), np.asarray(variance) + component.noise_variance
 
 
 def infer_inputs(
-    component: Component,
-    inputs: np.ndarray,
-    targets: np.ndarray,
-    prior: InputPrior | None,
-    max_iter: int,
+    component: Component, inputs: np.ndarray, targets: np.ndarray, prior: InputPrior | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of q(x) for the NaN of new rows, all rows at once, q(U) and all else as they are."""
-    data = replace(make_data(inputs, targets, None, prior), given=component.posterior)
+    """Mean and variance of q(x) for the NaN of new rows, each row on its own; known inputs are as they are."""
     free = np.isnan(inputs)
-    mean, variance = np.where(free, 0.0, inputs), np.zeros(inputs.shape)
+    start = np.where(free, 0.0, inputs), np.full(inputs.shape, START_VARIANCE)
     if not free.any():
-        return mean, variance
-    fitted = component.model
-    model = start(data, fitted.kernel, fitted.inducing_inputs, fitted.noise_variance, fitted.output_scale)
-    is_real = data.rows >= 0
-    rows = data.rows[is_real]
-    model, _ = fit(model, data, [Stage("missing inputs", max_iter, _MODEL)])
-    mean[rows], variance[rows] = model.mean[is_real], model.variance[is_real]
-    return np.where(free, mean, inputs), np.where(free, variance, 0.0)
+        return inputs, np.zeros(inputs.shape)
+    return infer_rows(component.posterior, targets, *start, inputs, prior)[:2]

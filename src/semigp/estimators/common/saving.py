@@ -9,7 +9,7 @@ from typing import Any
 import jax
 from sklearn.utils.validation import check_is_fitted
 
-from ...storage import files as storage
+from ... import storage
 
 # Parameters that belong to one run: files leave them out.
 NOT_STORED = ("callback", "mesh", "checkpoint")

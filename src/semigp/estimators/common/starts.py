@@ -10,13 +10,13 @@ from threadpoolctl import threadpool_limits
 from .table import Table
 
 # Variance of q(x) at the start, where nothing is known of it, and at least.
-_START_VARIANCE, _MIN_VARIANCE = 0.5, 0.01
+START_VARIANCE, _MIN_VARIANCE = 0.5, 0.01
 
 
 def starting_inputs(table: Table) -> tuple[np.ndarray, np.ndarray]:
     """Where q(x) starts: at the moments given, else at the nearest row on [X, Y]; latent inputs at Y's components."""
     has_bar = table.error > 0
-    mean, variance = _with_components(table), np.where(has_bar, np.maximum(table.error**2, 1e-8), _START_VARIANCE)
+    mean, variance = _with_components(table), np.where(has_bar, np.maximum(table.error**2, 1e-8), START_VARIANCE)
     holes = np.isnan(mean)
     if holes.any() and table.moments is not None:
         mean[holes], variance[holes] = table.moments[0][holes], np.maximum(table.moments[1][holes], _MIN_VARIANCE)

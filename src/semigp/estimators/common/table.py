@@ -30,12 +30,12 @@ class Table:
     @property
     def is_certain(self) -> np.ndarray:
         """Rows whose inputs are all known exactly."""
-        return ~self.is_uncertain.any(axis=1)
+        return np.all(~self.is_uncertain, axis=1)
 
     @property
     def is_complete(self) -> np.ndarray:
         """Rows without missing inputs, with error bars or not."""
-        return ~np.isnan(self.inputs).any(axis=1)
+        return np.all(~np.isnan(self.inputs), axis=1)
 
     def take(self, rows: np.ndarray) -> Table:
         """Some of the rows."""
@@ -50,6 +50,6 @@ class Table:
         """Those rows; where a process has none, a row without outputs in their place."""
         rows = self.take(np.flatnonzero(self.is_certain_with_output))
         if not len(rows.inputs):
-            shapes = ((1, part.shape[1]) for part in (self.inputs, self.targets, self.error))
-            rows = Table(*(np.full(shape, fill) for shape, fill in zip(shapes, (0.0, np.nan, 0.0), strict=True)))
+            certain, nothing = np.zeros((1, self.inputs.shape[1])), np.full((1, self.targets.shape[1]), np.nan)
+            rows = Table(certain, nothing, certain)
         return replace(rows, sample=self.sample and self.sample.certain_with_output())

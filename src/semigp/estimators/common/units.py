@@ -1,29 +1,40 @@
-"""Standard units, and back."""
+"""Standard units, in which everything is fitted, and the user's own units, in which everything is told."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 
 @dataclass(frozen=True)
-class Scale:
-    """To standard units and back."""
+class Units:
+    """Mean and standard deviation of columns; a constant column has the standard deviation 1."""
+
+    _FORMER_NAMES: ClassVar = {"mean_": "mean", "scale_": "std"}
 
     mean: np.ndarray
     std: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray) -> Scale:
-        """Of columns with NaN; 1 for those that are constant."""
-        std = np.nanstd(values, axis=0)
-        return cls(np.nanmean(values, axis=0), np.where(std > 0, std, 1.0))
+    def of(cls, values: np.ndarray) -> Units:
+        """The units of the columns of `values` (n, d), in which NaN is left out."""
+        return cls.measured(StandardScaler().fit(values)) if values.shape[1] else cls(np.zeros(0), np.ones(0))
+
+    @classmethod
+    def measured(cls, scaler: StandardScaler) -> Units:
+        """Those that a scaler has found, perhaps block by block."""
+        return cls(scaler.mean_, scaler.scale_)
 
     def standard(self, values: np.ndarray) -> np.ndarray:
-        """Mean 0, standard deviation 1."""
+        """Values with mean 0 and standard deviation 1."""
         return (values - self.mean) / self.std
 
     def natural(self, values: np.ndarray) -> np.ndarray:
-        """As they were."""
+        """Values in their own units again."""
         return values * self.std + self.mean
+
+    def __len__(self) -> int:
+        return len(self.mean)

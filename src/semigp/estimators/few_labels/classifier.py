@@ -10,15 +10,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from ...core.search.report import Callback
+from ...core.search.report import Callback, FitReport
 from ...frames import column_names
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
+from ..common.reports import Stopwatch
 from ..common.saving import Saved
+from ..common.sklearn_private import HasMethods, Interval, StrOptions
 from ..latent.gplvm import BayesianGPLVM
 from ..latent.row_beliefs import RowBeliefs
 from .label_mixture import LabelMixture
@@ -82,6 +83,7 @@ class SemiSupervisedGPClassifier(
     without any value is embedded at the prior. Scale columns in different units as `scaling` says.
     """
 
+    fit_report_: FitReport
     _FORMER_NAMES: ClassVar = {"_landscape": "_spaces"}
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -140,6 +142,7 @@ class SemiSupervisedGPClassifier(
             Of the labels; rows without one are embedded whatever their weight.
         """
         self._validate_params()
+        watch = Stopwatch()
         if isinstance(self.classifier, type):
             raise ValueError(f"classifier must be an instance: {self.classifier.__name__}(), not the class itself.")
         options = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
@@ -147,7 +150,7 @@ class SemiSupervisedGPClassifier(
         check_columns(X, getattr(self, "feature_names_in_", None))
         labels, self.output_names_ = read_labels(X, y, sample_weight), column_names(y)
         random = check_random_state(self.random_state)
-        self.lvm_ = self._lvm(X.shape, random.randint(2**31 - 1)).fit(X)
+        self.lvm_ = self._lvm(X.shape, random.randint(2**31 - 1), watch).fit(X)
         for name in ("embedding_", "embedding_std_", "relevance_", "n_relevant_", "bound_", "fit_report_", "n_iter_"):
             setattr(self, name, getattr(self.lvm_, name))
         self._n_features_out = self.lvm_.n_components
@@ -157,8 +160,11 @@ class SemiSupervisedGPClassifier(
         self._lengthscale = np.asarray(self.lvm_._component.model.kernel.lengthscale)
         self._rows = X
         self._spaces = self._training_spaces() if isinstance(self.classifier, str) else None
-        return self._learn(labels, sample_weight is not None)
+        self._learn(labels, sample_weight is not None)
+        self.fit_report_ = watch.noted_in(self.fit_report_)
+        return self
 
+    @all_or_nothing
     def relabel(self, y: Any, sample_weight: Any = None) -> SemiSupervisedGPClassifier:
         """Learn from other labels of the same rows. The embedding stays: what `fit` would have given, at once."""
         check_is_fitted(self)
@@ -182,7 +188,7 @@ class SemiSupervisedGPClassifier(
         columns = self.lvm_._standard(self.lvm_.impute())
         return TrainingSpaces(Locations(self.embedding_, columns), self._lengthscale)
 
-    def _lvm(self, shape: tuple[int, int], random_state: int) -> BayesianGPLVM:
+    def _lvm(self, shape: tuple[int, int], random_state: int, watch: Stopwatch) -> BayesianGPLVM:
         n, p = shape
         return BayesianGPLVM(
             self.n_components or min(_COMPONENTS, p, n - 1),
@@ -190,7 +196,7 @@ class SemiSupervisedGPClassifier(
             back_constrained=self.back_constrained,
             scaling=self.scaling,
             max_iter=self.max_iter,
-            callback=self.callback,
+            callback=watch.told_to(self.callback),
             random_state=random_state,
         )
 
@@ -228,6 +234,11 @@ class SemiSupervisedGPClassifier(
         """Mean, and on request standard deviation, of q(x): see `BayesianGPLVM.transform`."""
         X = self._check_rows(X)
         return self.lvm_.transform(X, return_std)
+
+    def impute(self, X: Any = None, return_std: bool = False) -> Any:
+        """Rows with their NaN filled in, by default those of `fit`: see `BayesianGPLVM.impute`."""
+        check_is_fitted(self)
+        return self.lvm_.impute(X, return_std)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy on the rows whose labels are known: rows without one do not count."""

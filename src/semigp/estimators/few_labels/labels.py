@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length
+from sklearn.utils.validation import check_consistent_length
+
+from ..common.sklearn_private import check_sample_weight
 
 _UNLABELLED = -1
 
@@ -53,7 +55,7 @@ def read_labels(X: np.ndarray, y: Any, sample_weight: Any = None) -> Labels:
         raise ValueError("SemiSupervisedGPClassifier requires y to be passed, but the target y is None.")
     y = _as_array(y)
     check_consistent_length(X, y)
-    weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, ensure_non_negative=True)
     if y.ndim == 2 and y.shape[1] > 1:
         has_values = ~np.isnan(X).all(axis=1)
         columns = [_indicator_column(y[:, k], k, weights, has_values) for k in range(y.shape[1])]

@@ -10,32 +10,22 @@ from typing import Any
 import jax
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.exact.gaps import Gaps, infer_gaps
-from ...core.exact.gp import NOISE_FLOOR, ExactModel, ExactPosterior, ExactRows, condition, fit_exact
+from ...core.exact.gp import NOISE_FLOOR
 from ...core.exact.rollout import LEAST_NOISE, propagate, sample_paths
-from ...core.hyperpriors import LogNormal
-from ...core.kernels import RBF, Linear
 from ...core.numerics import checks
-from ...core.search.report import Callback, FitReport, labelled
+from ...core.search.report import Callback, FitReport
 from ...runtime import computing
-from ...series.forecast import Forecast
-from ...series.reading import fill_gaps, in_order, read_next, read_series
-from ...series.timeline import Timeline
+from ...series import Forecast, Timeline, fill_gaps, in_order, read_next, read_series
 from ..common.all_or_nothing import all_or_nothing
+from ..common.reports import Stopwatch, warn_of, worst
 from ..common.saving import Saved
-from ..common.units import Scale
-
-# Windows that hyperparameters are fitted to, and that a forecast is conditioned on, at most.
-_MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
-# Wide priors let the lags that do not matter go: of two dozen, a system may need two.
-_SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
-_LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
-_CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
+from ..common.sklearn_private import Interval, StrOptions
+from ..common.units import Units
+from .dynamics import choose_window, fit_models, has_enough_windows, lag_relevance, posteriors
 
 
 class GPForecaster(Saved, BaseEstimator):
@@ -63,8 +53,13 @@ class GPForecaster(Saved, BaseEstimator):
     Attributes
     ----------
     window_ : int
-    lag_relevance_ : (window_,) or (window_, p)
+    bound_ : float
+        The log evidence of the standardised values, hyperpriors included, summed over the columns. These are exact
+        GPs: the evidence itself takes the place of a bound.
+    lag_relevance_, relevance_ : (window_,) or (window_, p)
         Which lags matter, lag 1 first: the prior variance of the slope along each, the largest being 1.
+    n_iter_ : int
+        Iterations of the longest search.
     series_names_ : list of str
         Of the columns.
     noise_variance_ : (p,)
@@ -84,6 +79,8 @@ class GPForecaster(Saved, BaseEstimator):
 
     _covariate_names: list[str] | None = None
 
+    fit_report_: FitReport
+    window_: int
     _parameter_constraints = {  # noqa: RUF012
         "window": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
@@ -123,15 +120,16 @@ class GPForecaster(Saved, BaseEstimator):
             The column of a frame that holds the times; a column of dates needs no telling.
         """
         self._validate_params()
+        watch = Stopwatch()
         values, timeline = read_series(series, time=time)
         covariates, self._covariate_names = self._check_covariates(covariates, len(values))
         self._check_length(values)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._scale, self._covariate_scale = Scale.of(values), Scale.of(covariates)
+        self._scale, self._covariate_scale = Units.of(values), Units.of(covariates)
         with computing():
-            self._learn(values, covariates, timeline)
-        if self.fit_report_.status in ("iteration limit", "failed"):
-            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=3)
+            self._learn(values, covariates, timeline, watch.told_to(self.callback))
+        self.fit_report_ = watch.noted_in(self.fit_report_)
+        warn_of(self.fit_report_)
         return self
 
     def _check_covariates(
@@ -159,58 +157,32 @@ class GPForecaster(Saved, BaseEstimator):
             raise ValueError(f"series is constant in column {column}: there are no dynamics to learn.")
         if not (spans.min() > 1e-150 and sizes.max() < 1e150):
             raise ValueError("series has values beyond 1e150, or that differ by less than 1e-150; change its units.")
-        least = 3 if self.window == "auto" else self.window + 2
+        least = 3 if isinstance(self.window, str) else self.window + 2
         if len(values) < least:
             raise ValueError(f"series has {len(values)} steps; a window of {self.window} needs {least} or more.")
         if known.min() < 3:
             raise ValueError(f"series has {known.min()} known values in column {int(np.argmin(known))}; 3 are needed.")
 
-    def _learn(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
+    def _learn(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline, callback: Callback | None) -> None:
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
-        filled = fill_gaps(standard)
-        self.window_ = self._choose_window(filled, extra) if self.window == "auto" else self.window
+        filled, how = fill_gaps(standard), (self.max_iter, callback)
+        self.window_ = choose_window(filled, extra, *how) if isinstance(self.window, str) else self.window
         # What is seen whole comes first, if there is enough of it; then everything, the gaps filled by a draw: their
         # means would fit too well, and leave no noise.
-        inputs, targets = _windows(standard, extra, self.window_)
-        whole = np.sum(~np.isnan(np.column_stack([inputs, targets])).any(axis=1))
-        models, reports = self._fit_models(standard if whole >= max(30, 5 * self.window_) else filled, extra)
+        is_enough = has_enough_windows(standard, extra, self.window_)
+        models, reports = fit_models(standard if is_enough else filled, extra, self.window_, *how)
         if np.isnan(standard).any():
             gaps = infer_gaps(standard, filled, models, self.window_, extra)
-            models, reports = self._fit_models(gaps.filled(standard, gaps.draws(1, self._seed)[0]), extra)
+            drawn = gaps.filled(standard, gaps.draws(1, self._seed)[0])
+            models, reports = fit_models(drawn, extra, self.window_, *how)
         self._models = models
         self._remember(values, covariates, timeline)
-        order = ("failed", "interrupted", "stalled", "iteration limit", "converged")
-        self.fit_report_ = min(reports, key=lambda report: order.index(report.status))
-        self.lag_relevance_ = self._relevance()
+        self.fit_report_ = worst(reports)
+        self.bound_ = sum(report.bound for report in reports)
+        self.n_iter_ = max(len(report.trace) for report in reports)
+        relevance = lag_relevance(models, self.window_)
+        self.lag_relevance_ = self.relevance_ = relevance[:, 0] if timeline.is_flat else relevance
         self.noise_variance_ = np.array([m.noise_variance + NOISE_FLOOR for m in models]) * self._scale.std**2
-
-    def _choose_window(self, filled: np.ndarray, extra: np.ndarray) -> int:
-        """The window of highest evidence for the values that all can see, a little likelihood per lag asked for.
-
-        All are tried: evidence need not rise steadily. A system with a delay has a second, higher maximum there.
-        """
-        candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
-        longest, found = candidates[-1], {}
-        for tau in candidates:
-            _, reports = self._fit_models(filled[longest - tau :], extra[longest - tau :], tau)
-            found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1]
-        return max(found, key=lambda tau: found[tau])
-
-    def _fit_models(
-        self, filled: np.ndarray, extra: np.ndarray, window: int | None = None
-    ) -> tuple[list[ExactModel], list[FitReport]]:
-        inputs, targets = _windows(filled, extra, window or self.window_)
-        phase = "fit" if window is None else "trial"
-        usable = np.flatnonzero(~np.isnan(inputs).any(axis=1) & ~np.isnan(targets).any(axis=1))
-        some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
-        q = inputs.shape[1]
-        start = ExactModel(RBF(1.0, np.full(q, np.sqrt(q))) + Linear(np.full(q, _LINEAR_VARIANCE / q)), _START_NOISE)
-        fits = []
-        for column in range(targets.shape[1]):
-            rows = ExactRows.of(inputs[some], targets[some, column])
-            told = labelled(self.callback, phase=phase, part=column + 1, parts=targets.shape[1])
-            fits.append(fit_exact(start, rows, _hyperpriors(q), self.max_iter, callback=told))
-        return [model for model, _ in fits], [report for _, report in fits]
 
     def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
         """Everything a forecast needs from the series itself: gaps drawn, posteriors, last windows."""
@@ -222,17 +194,8 @@ class GPForecaster(Saved, BaseEstimator):
         if np.isnan(standard).any():
             self._gaps = infer_gaps(standard, fill_gaps(standard), self._models, self.window_, extra)
             pasts = [self._gaps.filled(standard, z) for z in self._gaps.draws(self.n_draws, self._seed)]
-        self._components = [_posteriors(self._models, past, extra, self.window_) for past in pasts]
+        self._components = [posteriors(self._models, past, extra, self.window_) for past in pasts]
         self._last = np.stack([past[-self.window_ :] for past in pasts])
-
-    def _relevance(self) -> np.ndarray:
-        p, slopes = self._values.shape[1], []
-        for model in self._models:
-            rbf, linear = model.kernel.kernels
-            slope = rbf.variance / np.asarray(rbf.lengthscale) ** 2 + np.asarray(linear.variances)
-            slopes.append(slope[: self.window_ * p].reshape(self.window_, p)[::-1])
-        mean = np.mean(slopes, axis=0)
-        return (mean / mean.max())[:, 0] if self._timeline.is_flat else mean / mean.max()
 
     # ---- forecasting
 
@@ -302,16 +265,17 @@ class GPForecaster(Saved, BaseEstimator):
             past = self._gaps.filled(past)
         models = self._models
         if propagation != "none":
-            models = [replace(m, noise_variance=max(m.noise_variance, LEAST_NOISE)) for m in models]
+            models = [replace(m, noise_variance=max(float(m.noise_variance), LEAST_NOISE)) for m in models]
         own = self._covariate_scale.standard(self._covariates)
-        posteriors = _posteriors(models, past, own, self.window_)
+        matched = posteriors(models, past, own, self.window_)
         noise = np.array([m.noise_variance + NOISE_FLOOR for m in self._models])
-        mean, variance = propagate(propagation, posteriors, noise, past[-self.window_ :], extra)
+        mean, variance = propagate(propagation, matched, noise, past[-self.window_ :], extra)
         low, high = np.nanmin(past, axis=0), np.nanmax(past, axis=0)
         mean, std = np.clip(mean, 2 * low - high, 2 * high - low), np.minimum(np.sqrt(variance), 3 * (high - low))
         natural = self._scale.natural(mean), std * self._scale.std
         return Forecast.from_moments(*natural, self._timeline, self._values)
 
+    @all_or_nothing
     def update(self, values: Any, covariates: Any = None) -> GPForecaster:
         """Go on from new values, which follow the ones so far, without fitting anew.
 
@@ -359,27 +323,3 @@ class GPForecaster(Saved, BaseEstimator):
             truth = flat[origin : origin + horizon]
             found.append({"origin": int(origin), **model.forecast(horizon, propagation).score(truth)})
         return found
-
-
-def _hyperpriors(q: int) -> dict[str, LogNormal]:
-    return {
-        "kernel*lengthscale": LogNormal(np.sqrt(q), _SPREAD),
-        "kernel*variances": LogNormal(_LINEAR_VARIANCE / q, _SPREAD),
-        "kernel.kernels.0.variance": LogNormal(1.0, _SIGNAL_SPREAD),
-    }
-
-
-def _windows(values: np.ndarray, covariates: np.ndarray, window: int) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (T - window, window·p + c), oldest lag first, and targets (T - window, p)."""
-    lags = np.lib.stride_tricks.sliding_window_view(values[:-1], window, axis=0)  # [T - window, p, window]
-    flat = np.swapaxes(lags, 1, 2).reshape(len(lags), -1)
-    return np.column_stack([flat, covariates[window:]]), values[window:]
-
-
-def _posteriors(
-    models: list[ExactModel], past: np.ndarray, covariates: np.ndarray, window: int
-) -> list[ExactPosterior]:
-    """One for each column, given the latest windows that are known."""
-    inputs, targets = _windows(past, covariates, window)
-    known = np.flatnonzero(~np.isnan(inputs).any(axis=1))[-_MAX_TO_CONDITION:]
-    return [condition(m, ExactRows.of(inputs[known], targets[known, column])) for column, m in enumerate(models)]

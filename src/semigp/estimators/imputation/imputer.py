@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core.chained.imputation import Imputation, impute
+from ...core.search.report import Callback
 from ...frames import FrameKind, as_frame
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
 from ..common.order import DECIMALS, Arrangement
+from ..common.reports import Stopwatch
 from ..common.saving import Saved
+from ..common.sklearn_private import Interval
+from ..common.units import Units
 
 
 class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -32,11 +34,21 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_draws : int
-        Of the whole table.
+        Draws of the whole table.
+    max_iter : int
+        Sweeps over the columns before a draw of the table counts.
+    callback : callable, optional
+        Called with a `Progress` after every sweep; returning True ends the draws there, and those that were made count.
     random_state : int, RandomState or None
 
     Attributes
     ----------
+    bound_ : float
+        The log evidence of the known values of every column with holes given the other columns, in standard units.
+    fit_report_ : FitReport
+        How it went; the trace is that evidence after each of the first sweeps.
+    n_iter_ : int
+        Sweeps of a draw.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -52,13 +64,20 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     True
     """
 
+    _FORMER_NAMES: ClassVar = {"_scaler": "_units"}
     _parameter_constraints = {  # noqa: RUF012
         "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "callback": [callable, None],
         "random_state": ["random_state"],
     }
 
-    def __init__(self, n_draws: int = 10, *, random_state: Any = None) -> None:
+    def __init__(
+        self, n_draws: int = 10, *, max_iter: int = 10, callback: Callback | None = None, random_state: Any = None
+    ) -> None:
         self.n_draws = n_draws
+        self.max_iter = max_iter
+        self.callback = callback
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -71,15 +90,19 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> GPImputer:
         """Learn how the columns of X, NaN where missing, depend on each other."""
         self._validate_params()
+        watch = Stopwatch()
         self._frame_kind = FrameKind.of(X)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, copy=True)
         check_columns(X, getattr(self, "feature_names_in_", None))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._arrangement = Arrangement.of(X)
-        self._scaler, self._training = StandardScaler().fit(X[self._arrangement.rows]), X
-        standard = np.round(self._arrangement.arranged(self._scaler.transform(X)), DECIMALS)
+        self._units, self._training = Units.of(X[self._arrangement.rows]), X
+        standard = np.round(self._arrangement.arranged(self._units.standard(X)), DECIMALS)
         with computing():
-            found, self._chain = impute(standard, self.n_draws, self._seed)
+            found, self._chain, report = impute(
+                standard, self.n_draws, self._seed, n_sweeps=self.max_iter, callback=watch.told_to(self.callback)
+            )
+        self.fit_report_, self.bound_, self.n_iter_ = watch.noted_in(report), report.bound, self.max_iter
         self._imputation = _each(self._arrangement.as_given, found)
         return self
 
@@ -108,20 +131,20 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Draws of the whole table (n_draws, n, p), for multiple imputation; by default of the rows of `fit`."""
         check_is_fitted(self)
         X, found = (self._training, self._imputation) if X is None else self._complete(X)
-        natural = found.draws * self._scaler.scale_ + self._scaler.mean_
+        natural = self._units.natural(found.draws)
         return np.where(np.isnan(X), natural, X)
 
     def _complete(self, X: Any) -> tuple[np.ndarray, Imputation]:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         with computing():
-            found = self._chain.complete(self._scaler.transform(X)[:, self._arrangement.columns], self._seed)
+            found = self._chain.complete(self._units.standard(X)[:, self._arrangement.columns], self._seed)
         return X, _each(self._arrangement.columns_as_given, found)
 
     def _moments(self, X: np.ndarray, found: Imputation) -> tuple[np.ndarray, np.ndarray]:
         holes = np.isnan(X)
-        mean = np.where(holes, self._scaler.inverse_transform(found.mean), X)
-        return mean, np.where(holes, np.sqrt(found.variance) * self._scaler.scale_, 0.0)
+        mean = np.where(holes, self._units.natural(found.mean), X)
+        return mean, np.where(holes, np.sqrt(found.variance) * self._units.std, 0.0)
 
 
 def _each(order: Callable[[np.ndarray], np.ndarray], found: Imputation) -> Imputation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -10,19 +9,18 @@ from typing import Any
 import jax
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import KNNImputer
 from sklearn.metrics.pairwise import nan_euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core import InputBelief
 from ...core.numerics import checks
-from ...core.rows.latent import infer_rows
+from ...core.numerics.mixtures import weighted
+from ...core.rows.converged import infer_rows
 from ...core.rows.recognition import Weights, fit_back_constrained
-from ...core.search.report import Callback
+from ...core.search.report import Callback, FitReport
 from ...core.sparse.fit import fit
 from ...core.sparse.model import posterior
 from ...frames import FrameKind, as_frame
@@ -30,10 +28,13 @@ from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
 from ..common.component import TOLERANCE, Component, Recipe, predict, start_component
-from ..common.mixtures import mixture_moments
 from ..common.order import Arrangement
+from ..common.relevance import relevance
+from ..common.reports import Stopwatch, warn_of
 from ..common.saving import Saved
+from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
+from ..common.units import Units
 from .features import Features
 from .row_beliefs import RowBeliefs
 
@@ -104,6 +105,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         As in scikit-learn.
     """
 
+    fit_report_: FitReport
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_inducing": [Interval(Integral, 1, None, closed="left"), None],
@@ -146,6 +148,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def fit(self, Y: Any, y: Any = None) -> BayesianGPLVM:
         """Find the latent inputs of the rows of Y, which may hold NaN."""
         self._validate_params()
+        watch = Stopwatch()
         self._frame_kind = FrameKind.of(Y)
         Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
         check_columns(Y, getattr(self, "feature_names_in_", None))
@@ -158,21 +161,21 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._centre, self._scale = np.nanmean(arranged, axis=0), _scale(arranged, self.scaling)
         self._rows = self._standard(Y)
         with computing():
-            self._fit(self._recipe(len(Y)), self._rows[self._arrangement.rows])
+            self._fit(self._recipe(len(Y), watch.told_to(self.callback)), self._rows[self._arrangement.rows])
+        self.fit_report_ = watch.noted_in(self.fit_report_)
         self._remember()
         # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
-        if self.fit_report_.status == "failed" or self.fit_report_.is_all_noise:
-            warnings.warn(self.fit_report_.message, ConvergenceWarning, stacklevel=3)
+        warn_of(self.fit_report_, ("failed",))
         return self
 
-    def _recipe(self, n_rows: int) -> Recipe:
+    def _recipe(self, n_rows: int, callback: Callback | None) -> Recipe:
         return Recipe(
             n_inducing=self.n_inducing or int(np.clip(n_rows // _ROWS_PER_INDUCING, *_INDUCING)),
             per_output=self.output_noise == "per-output",
             constrain_means=False,
             max_iter=self.max_iter,
             random_state=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            callback=self.callback,
+            callback=callback,
             variance_start=_VARIANCE_START,
         )
 
@@ -198,18 +201,20 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         order = np.argsort(self._arrangement.rows[np.asarray(data.rows)[is_real]])
         self.embedding_ = np.asarray(model.mean)[is_real][order]
         self.embedding_std_ = np.sqrt(np.asarray(model.variance)[is_real][order])
-        lengthscale = np.asarray(model.kernel.lengthscale)
-        slopes = np.var(self.embedding_, axis=0) / lengthscale**2
-        self.relevance_ = slopes / max(slopes.max(), np.finfo(float).tiny)
+        self.relevance_ = relevance([model.kernel], np.var(self.embedding_, axis=0))
         self.n_relevant_ = int(np.sum(self.relevance_ >= _LEAST_RELEVANCE))
         self.bound_, self.n_iter_ = self.fit_report_.bound, len(self.fit_report_.trace)
         self._n_features_out = self.n_components
 
+    @property
+    def _units(self) -> Units:
+        return Units(self._centre, self._scale)
+
     def _standard(self, Y: np.ndarray) -> np.ndarray:
-        return (Y[:, self._arrangement.columns] - self._centre) / self._scale
+        return self._units.standard(Y[:, self._arrangement.columns])
 
     def _natural(self, rows: np.ndarray) -> np.ndarray:
-        return self._arrangement.columns_as_given(rows * self._scale + self._centre)
+        return self._arrangement.columns_as_given(self._units.natural(rows))
 
     # ---- new rows
 
@@ -230,7 +235,8 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         targets = self._standard(Y)
         if self._recogniser is not None:
             features, weights = self._recogniser
-            return RowBeliefs.single(*weights.moments(self._features_of(features, targets)))
+            mean, variance = weights.moments(self._features_of(features, targets))
+            return RowBeliefs.single(np.asarray(mean), np.asarray(variance))
         has_holes = np.isnan(targets).any(axis=1)
         starts = self._nearest(targets, min(_STARTS, len(self._rows)) if has_holes.any() else 1)
         means, variances = np.zeros((2, len(starts), len(Y), self.n_components))
@@ -296,7 +302,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         means, variances = np.zeros((2, len(beliefs.mean), *Y.shape))
         for k, rows, mean, std in beliefs.parts():
             means[k, rows], variances[k, rows] = self._complete(Y[rows], mean, std)
-        filled, variance = mixture_moments(means, variances, beliefs.weight)
+        filled, variance = weighted(means, variances, beliefs.weight)
         known = ~np.isnan(Y)
         filled = as_frame(np.where(known, Y, filled), kind)
         std = as_frame(np.where(known, 0.0, np.sqrt(variance)), kind)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
-from ..common.mixtures import mixture_moments
+from ...core.numerics.mixtures import weighted
 
 # Two optima are one if their means differ by less than this many standard deviations.
 _SAME = 0.1
@@ -42,7 +42,7 @@ class RowBeliefs:
 
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the mixtures (n, q)."""
-        return mixture_moments(self.mean, self.variance, self.weight)
+        return weighted(self.mean, self.variance, self.weight)
 
     def parts(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
         """Component by component: its number, the rows that have it, its means and standard deviations there."""

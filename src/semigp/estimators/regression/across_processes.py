@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import numpy as np
 from jax.sharding import Mesh
-from sklearn.preprocessing import StandardScaler
 
 from ...core import Posterior
 from ...core.devices.lbfgs import fit_spread
@@ -19,9 +18,11 @@ from ...core.devices.row_mesh import row_mesh, spread_posterior, take_back
 from ...core.search.report import Callback, FitReport
 from ...core.search.stages import Stage
 from ...core.sparse.model import Data, Model
+from ..common.component import NO_NOTES, Notes
 from ..common.order import Arrangement, column_order
 from ..common.table import Table
-from .checkpoint import Checkpoint
+from ..common.units import Units
+from .checkpoint import Checkpoint, choose_seed, open_checkpoint
 from .missing_inputs import OwnRows
 
 # Rows of all processes, at most, that inducing points, chained GPs and the form of q(X) are chosen by.
@@ -48,72 +49,109 @@ class SpreadFit:
         return take_back(fitted, len(data.values)), spread_posterior(self.mesh, fitted, known), report
 
 
-@contextlib.contextmanager
-def noticing_losses(processes: Processes, checkpoint: Any) -> Iterator[None]:
-    """Raise ConnectionError, saying what to do, where another process ends while this one waits for it."""
-    try:
-        yield
-    except (RuntimeError, ValueError) as error:  # JAX's own errors are the one or the other
-        if processes.count == 1 or not any(sign in str(error) for sign in _SIGNS_OF_LOSS):
-            raise
-        who = f"process {1 - processes.rank} of 2" if processes.count == 2 else "another process"
-        goes_on = f"; the fit goes on from {checkpoint}" if checkpoint else ", with a checkpoint to have it go on"
-        raise ConnectionError(f"{who} is gone. Run the same command again{goes_on}.") from error
+class RowsAcross:
+    """Rows that are spread over the devices of a mesh, those of other processes included.
 
+    A `Gathering`: what is the same everywhere comes from sums over all rows, from a sample that all processes have, or
+    from the first process. A fit with a checkpoint and no mesh runs over this process's first device.
+    """
 
-def line_up(mesh: Mesh | None) -> Mesh:
-    """The devices of a mesh as we name them; this process's first device, if there is none."""
-    return row_mesh(jax.local_devices()[:1] if mesh is None else mesh.devices.ravel())
+    def __init__(self, mesh: Mesh | None, folder: Any) -> None:
+        self.mesh = row_mesh(jax.local_devices()[:1] if mesh is None else mesh.devices.ravel())
+        self.processes = Processes(self.mesh)
+        self.is_sampled, self.folder = mesh is not None, folder
+        self.checkpoint: Checkpoint | None = None
 
+    @property
+    def optimise(self) -> SpreadFit:
+        """L-BFGS whose state stays on the devices, and can be kept in a checkpoint."""
+        return SpreadFit(self.mesh, self.checkpoint)
 
-def check_alike(processes: Processes, X: np.ndarray, y: np.ndarray) -> None:
-    """Raise ValueError, in all processes, where the columns of one are not as many as those of another."""
-    shapes = processes.gather(np.array([X.shape[1], y.shape[1]]))
-    if (shapes != shapes[0]).any():
-        told = ", ".join(f"{inputs} and {outputs}" for inputs, outputs in shapes)
-        raise ValueError(f"The processes have different numbers of inputs and outputs: {told}.")
+    @property
+    def notes(self) -> Notes:
+        """Kept in the checkpoint, if there is one."""
+        return self.checkpoint or NO_NOTES
 
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Raise ConnectionError, saying what to do, where another process ends while this one waits for it."""
+        try:
+            yield
+        except (RuntimeError, ValueError) as error:  # JAX's own errors are the one or the other
+            if self.processes.count == 1 or not any(sign in str(error) for sign in _SIGNS_OF_LOSS):
+                raise
+            who = f"process {1 - self.processes.rank} of 2" if self.processes.count == 2 else "another process"
+            cure = f"; the fit goes on from {self.folder}" if self.folder else ", with a checkpoint to have it go on"
+            raise ConnectionError(f"{who} is gone. Run the same command again{cure}.") from error
 
-def count_known(processes: Processes, values: np.ndarray) -> np.ndarray:
-    """Values per column that are not NaN, in all processes."""
-    return processes.total(np.sum(~np.isnan(values), axis=0))
+    def check_alike(self, X: np.ndarray, y: np.ndarray) -> None:
+        """Raise ValueError, in all processes, where one has other numbers of columns than another."""
+        shapes = self.processes.gather(np.array([X.shape[1], y.shape[1]]))
+        if (shapes != shapes[0]).any():
+            told = ", ".join(f"{inputs} and {outputs}" for inputs, outputs in shapes)
+            raise ValueError(f"The processes have different numbers of inputs and outputs: {told}.")
 
+    def count_known(self, values: np.ndarray) -> np.ndarray:
+        """The number of values in each column that are not NaN, over all processes."""
+        return self.processes.total(np.sum(~np.isnan(values), axis=0))
 
-def arrange(processes: Processes, X: np.ndarray, y: np.ndarray, error: np.ndarray) -> Arrangement:
-    """An order of the rows of this process, and of columns: by the rows of all if they are few, else of the first."""
-    are_few = processes.total(len(X)) <= MAX_SAMPLE
-    everyone = map(processes.gather_rows, (X, y)) if are_few else (X, y)
-    columns = processes.first(column_order(*everyone))
-    return Arrangement.of(X, y, error[:, columns], columns=columns)
+    def is_any(self, facts: np.ndarray) -> np.ndarray:
+        """For each fact, whether it holds in any process."""
+        return np.array(self.processes.any(*facts))
 
+    def arrange(self, X: np.ndarray, y: np.ndarray, error: np.ndarray) -> Arrangement:
+        """An order of this process's rows, and of columns, which are compared by all rows if these are few.
 
-def scaler(processes: Processes, values: np.ndarray) -> StandardScaler:
-    """Mean and standard deviation of the columns over the rows of all processes."""
-    if processes.count == 1:
-        return StandardScaler().fit(values)
-    count = count_known(processes, values)
-    mean = processes.total(np.nansum(values, axis=0)) / count
-    variance = processes.total(np.nansum((values - mean) ** 2, axis=0)) / count
-    made = StandardScaler()
-    made.n_features_in_, made.n_samples_seen_ = values.shape[1], count.astype(int)
-    made.mean_, made.var_ = mean, variance
-    is_constant = variance <= (count * np.abs(mean) * np.finfo(float).eps) ** 2
-    made.scale_ = np.where(is_constant, 1.0, np.sqrt(variance))
-    return made
+        If they are many, columns are compared by the rows of the first process.
+        """
+        are_few = self.processes.total(len(X)) <= MAX_SAMPLE
+        everyone = map(self.processes.gather_rows, (X, y)) if are_few else (X, y)
+        columns = self.processes.first(column_order(*everyone))
+        return Arrangement.of(X, y, error[:, columns], columns=columns)
 
+    def begin(self, estimator: Any, *arrays: np.ndarray) -> int:
+        """Open the checkpoint, and choose the seed: the same in all processes, and in a fit that goes on."""
+        if self.folder is not None:
+            self.checkpoint = open_checkpoint(estimator, self.processes, *arrays)
+        return choose_seed(estimator.random_state, self.processes, self.checkpoint)
 
-def share_sample(processes: Processes, table: Table, seed: int) -> tuple[Table, OwnRows]:
-    """Rows of all processes, the same in each, in the same order; and how this process's rows stand to them."""
-    counts = processes.gather(np.array(len(table.inputs)))
-    is_small = bool(counts.sum() <= MAX_SAMPLE)
-    share = MAX_SAMPLE * len(table.inputs) // int(counts.sum())
-    rows = np.arange(len(table.inputs)) if is_small else _some_rows(table, share, seed)
-    parts = [processes.gather_rows(part[rows]) for part in (table.inputs, table.targets, table.error)]
-    # In an order that is the same however many processes they come from.
-    order = Arrangement.of(*parts, columns=np.arange(table.inputs.shape[1])).rows
-    first = int(counts[: processes.rank].sum())
-    places = np.argsort(order)[first : first + len(rows)] if is_small else None
-    return Table(*(part[order] for part in parts)), OwnRows(table, first, places)
+    def units(self, values: np.ndarray) -> Units:
+        """Mean and standard deviation of the columns over the rows of all processes."""
+        if self.processes.count == 1:
+            return Units.of(values)
+        count = self.count_known(values)
+        mean = self.processes.total(np.nansum(values, axis=0)) / count
+        variance = self.processes.total(np.nansum((values - mean) ** 2, axis=0)) / count
+        is_constant = variance <= (count * np.abs(mean) * np.finfo(float).eps) ** 2
+        return Units(mean, np.where(is_constant, 1.0, np.sqrt(variance)))
+
+    def with_sample(self, table: Table, seed: int) -> tuple[Table, OwnRows | None]:
+        """The table with a sample of the rows of all processes, and how this process's rows stand to it.
+
+        The sample is the same in every process, rows in the same order.
+        """
+        if not self.is_sampled:
+            return table, None
+        counts = self.processes.gather(np.array(len(table.inputs)))
+        is_small = bool(counts.sum() <= MAX_SAMPLE)
+        share = MAX_SAMPLE * len(table.inputs) // int(counts.sum())
+        rows = np.arange(len(table.inputs)) if is_small else _some_rows(table, share, seed)
+        parts = [self.processes.gather_rows(part[rows]) for part in (table.inputs, table.targets, table.error)]
+        # In an order that is the same however many processes they come from.
+        order = Arrangement.of(*parts, columns=np.arange(table.inputs.shape[1])).rows
+        first = int(counts[: self.processes.rank].sum())
+        places = np.argsort(order)[first : first + len(rows)] if is_small else None
+        sample = Table(*(part[order] for part in parts))
+        return replace(table, sample=sample), OwnRows(table, first, places)
+
+    def agree(self, choice: Any, choices: Sequence[Any]) -> Any:
+        """What the first process has chosen."""
+        return choices[int(self.processes.first(np.array(choices.index(choice))))]
+
+    def finish(self) -> None:
+        """Remove the checkpoint's files, once all processes have come that far."""
+        if self.checkpoint is not None:
+            self.checkpoint.clear()
 
 
 def _some_rows(table: Table, count: int, seed: int) -> np.ndarray:
@@ -125,8 +163,3 @@ def _some_rows(table: Table, count: int, seed: int) -> np.ndarray:
     kinds = table.is_certain, ~table.is_certain, ~table.is_complete
     more += [order[is_kind[order]][:1] for is_kind in kinds]
     return np.unique(np.concatenate([chosen, *more]))
-
-
-def agree(processes: Processes, choice: Any, choices: Sequence[Any]) -> Any:
-    """What the first process has chosen."""
-    return choices[int(processes.first(np.array(choices.index(choice))))]

@@ -27,8 +27,9 @@ import jax
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ... import storage
 from ...core.devices.processes import Processes
-from ...storage import files as storage
+from ...version import __version__
 from ..common.saving import NOT_STORED
 
 # Seconds between two states of an optimisation; or so many times what writing the last one took, if that is more.
@@ -175,15 +176,11 @@ def fingerprint(arrays: list[np.ndarray], *facts: Any) -> str:
     return digest.hexdigest()
 
 
-def open_checkpoint(estimator: Any, processes: Processes, *arrays: np.ndarray) -> Checkpoint | None:
-    """The folder that an estimator asks for, for a fit to these arrays and with its parameters; None without one."""
-    if estimator.checkpoint is None:
-        return None
+def open_checkpoint(estimator: Any, processes: Processes, *arrays: np.ndarray) -> Checkpoint:
+    """The folder that an estimator asks for, for a fit to these arrays and with its parameters."""
     parameters = {name: value for name, value in estimator.get_params().items() if name not in NOT_STORED}
     if not isinstance(estimator.random_state, Integral):
         parameters["random_state"] = None
-    from ...version import __version__
-
     versions = __version__, jax.__version__, processes.mesh.devices.shape, jax.default_backend()
     about = fingerprint(list(arrays), sorted(parameters.items()), *versions)
     return Checkpoint(estimator.checkpoint, about, processes)

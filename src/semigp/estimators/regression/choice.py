@@ -11,12 +11,12 @@ import numpy as np
 
 from ... import scores
 from ...core import InputBelief
+from ...core.numerics.mixtures import pooled
 from ...core.search.report import labelled
 from ..common.component import Component, Recipe, fit_here, predict
-from ..common.mixtures import pooled
 from ..common.table import Table
 from .missing_inputs import CorrelatedInputs
-from .posteriors import fit_gaussian, fit_mixture
+from .posteriors import FORMS
 
 _MAX_ROWS = 400
 _FOLDS, _MIN_HELD_BACK = 3, 5
@@ -94,7 +94,7 @@ def _hold_back(held: np.ndarray, recipe: Recipe, table: Table, inputs: Correlate
         parts = zip(table.targets[held], mean, np.sqrt(variance), strict=True)
         return [scores.negative_log_density(*part) for part in parts]
 
-    fits = [form(recipe, known, fewer) for form in (fit_mixture, fit_gaussian)]
+    fits = [form(recipe, known, fewer) for form in FORMS.values()]
     is_interrupted = any(report.status == "interrupted" for _, reports in fits for report in reports)
     return np.array([losses(components) for components, _ in fits]), is_interrupted
 

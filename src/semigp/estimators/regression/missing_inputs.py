@@ -83,7 +83,7 @@ class CorrelatedInputs:
     @cached_property
     def _given_all(self) -> tuple[Imputation, ChainedGPs]:
         """Inputs and outputs given each other."""
-        return impute(self._rows, self.n_draws, self.seed, self.linear_shares)
+        return impute(self._rows, self.n_draws, self.seed, self.linear_shares)[:2]
 
     @cached_property
     def linear_shares(self) -> tuple[float, ...]:

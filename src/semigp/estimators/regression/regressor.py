@@ -3,51 +3,38 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
 from jax.sharding import Mesh
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ...core import InputBelief
-from ...core.devices.processes import Processes
 from ...core.numerics import checks
+from ...core.numerics.mixtures import pooled
 from ...core.search.report import Callback
 from ...frames import FrameKind, as_frame, column_names
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
-from ..common.checks import check_error_bars
+from ..common.checks import check_error_bars, check_outputs
 from ..common.component import Component, Recipe, infer_inputs, predict
-from ..common.mixtures import pooled
 from ..common.order import DECIMALS
 from ..common.relevance import relevance
-from ..common.reports import joint_report
+from ..common.reports import Stopwatch, joint_report, warn_of
 from ..common.saving import Saved
+from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
-from .across_processes import (
-    SpreadFit,
-    agree,
-    arrange,
-    check_alike,
-    count_known,
-    line_up,
-    noticing_losses,
-    scaler,
-    share_sample,
-)
-from .checkpoint import Checkpoint, choose_seed, open_checkpoint
+from .across_processes import RowsAcross
 from .choice import Contest, hold_contest
+from .gathering import AllRowsHere, Gathering
 from .missing_inputs import CorrelatedInputs, StandardInputs
-from .posteriors import fit_gaussian, fit_mixture, fit_published
+from .posteriors import FORMS, fit_published
 
 
 class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -85,7 +72,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         Every process then calls `fit` with rows of its own, and afterwards has a model that predicts on its own.
     checkpoint : str or path, optional
         A folder in which the fit keeps its state, and from which it goes on if it was killed, to the same digits. Files
-        are removed when it is done.
+        are removed when it is done. With a mesh or a checkpoint the optimiser is our own L-BFGS, whose state can be
+        kept, in place of SciPy's; the two end at nearly the same bound. `fit_report_.method` says which it was.
 
     Attributes
     ----------
@@ -123,6 +111,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     True
     """
 
+    _FORMER_NAMES: ClassVar = {"_x_scaler": "_x_units", "_y_scaler": "_y_units"}
     _parameter_constraints = {  # noqa: RUF012
         "n_inducing": [Interval(Integral, 1, None, closed="left")],
         "input_prior": [StrOptions({"correlated", "standard"})],
@@ -186,27 +175,26 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             Error bars (standard deviations) on X; 0 = exact. Ignored where X is NaN.
         """
         self._validate_params()
-        self.output_names_ = column_names(y)
+        watch, self.output_names_ = Stopwatch(), column_names(y)
         frame, X, y, error = X, *self._check_training(X, y, X_std)
-        processes = Processes(line_up(self.mesh))
-        with noticing_losses(processes, self.checkpoint), computing():
-            self._check_everywhere(processes, X, y)
-            self.has_error_bars_ = np.array(processes.any(*(error > 0).any(axis=0)))
-            self._arrangement = arrange(processes, X, y, error)
+        is_plain = self.mesh is None and self.checkpoint is None
+        everyone: Gathering = AllRowsHere() if is_plain else RowsAcross(self.mesh, self.checkpoint)
+        with everyone.watching(), computing():
+            self._check_everywhere(everyone, X, y)
+            self.has_error_bars_ = everyone.is_any(np.any(error > 0, axis=0))
+            self._arrangement = everyone.arrange(X, y, error)
             X, y, error = self._arrangement.arranged(X), y[self._arrangement.rows], self._arrangement.arranged(error)
-            checkpoint = open_checkpoint(self, processes, X, y, error)
-            self._seed = choose_seed(self.random_state, processes, checkpoint)
-            self._x_scaler = scaler(processes, np.where(count_known(processes, X) == 0, 0.0, X))
-            self._y_scaler = scaler(processes, y)
-            columns = self._x_scaler.transform(X), self._y_scaler.transform(y), error / self._x_scaler.scale_
-            self._table = Table(*(np.round(column, DECIMALS) for column in columns))
+            self._seed = everyone.begin(self, X, y, error)
+            self._x_units = everyone.units(np.where(everyone.count_known(X) == 0, 0.0, X))
+            self._y_units = everyone.units(y)
+            columns = self._x_units.standard(X), self._y_units.standard(y), error / self._x_units.std
+            inputs, targets, bars = (np.round(column, DECIMALS) for column in columns)
+            self._table = Table(inputs, targets, bars)
             self._training, self._frame_kind = X, FrameKind.of(frame)
-            self._fit_components(processes, checkpoint)
-            if checkpoint is not None and self.fit_report_.status != "interrupted":
-                checkpoint.clear()
-        report = self.fit_report_
-        if report.status in ("iteration limit", "failed") or report.is_all_noise:
-            warnings.warn(report.message, ConvergenceWarning, stacklevel=3)
+            self._fit_components(everyone, watch)
+            if self.fit_report_.status != "interrupted":
+                everyone.finish()
+        warn_of(self.fit_report_)
         return self
 
     def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -218,22 +206,18 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         y = check_array(y, ensure_2d=False, input_name="y", **like)
         check_consistent_length(X, y)
         self._y_is_flat = y.ndim == 1
-        return X, y.reshape(len(y), -1), check_error_bars(X_std, X)
+        return X, y.reshape(len(y), -1), check_error_bars(X_std, X, self)
 
-    def _check_everywhere(self, processes: Processes, X: np.ndarray, y: np.ndarray) -> None:
-        check_alike(processes, X, y)
-        empty = count_known(processes, y) == 0
+    def _check_everywhere(self, everyone: Gathering, X: np.ndarray, y: np.ndarray) -> None:
+        everyone.check_alike(X, y)
+        empty = everyone.count_known(y) == 0
         if empty.any():
             raise ValueError(f"y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
 
-    def _fit_components(self, processes: Processes, checkpoint: Checkpoint | None) -> None:
+    def _fit_components(self, everyone: Gathering, watch: Stopwatch) -> None:
         """A semi-described GP for every draw of the missing inputs, or one with a Gaussian q(x)."""
-        recipe, table, own = self._recipe(), self._table, None
-        if self.mesh is not None or checkpoint is not None:
-            recipe = replace(recipe, optimise=SpreadFit(processes.mesh, checkpoint), notes=checkpoint or recipe.notes)
-        if self.mesh is not None:
-            sample, own = share_sample(processes, table, self._seed)
-            table = replace(table, sample=sample)
+        recipe = self._recipe(everyone, watch.told_to(self.callback))
+        table, own = everyone.with_sample(self._table, self._seed)
         if self.input_prior == "standard":
             self._inputs: StandardInputs | CorrelatedInputs = StandardInputs()
             self.posterior_, self.contest_ = "gaussian", None
@@ -241,19 +225,18 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         else:
             self._inputs = CorrelatedInputs(table.shared, self._seed, self.n_draws, own=own)
             self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
-            self.posterior_ = agree(processes, self.posterior_, ("mixture", "gaussian"))
+            self.posterior_ = everyone.agree(self.posterior_, tuple(FORMS))
             if self.contest_ is not None and self.contest_.is_interrupted:
-                # Who stops the contest means the fit: one draw, one iteration.
+                # A callback that ends the contest ends the whole fit: one draw and one iteration make a model.
                 recipe = replace(recipe, callback=lambda progress: True)
                 self._inputs = CorrelatedInputs(table.shared, self._seed, 1, self._inputs.linear_shares, own)
-            fit_form = fit_mixture if self.posterior_ == "mixture" else fit_gaussian
-            self._components, reports = fit_form(recipe, table, self._inputs)
-        self.fit_report_ = joint_report(reports)
+            self._components, reports = FORMS[self.posterior_](recipe, table, self._inputs)
+        self.fit_report_ = watch.noted_in(joint_report(reports))
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
         slopes = relevance([component.model.kernel for component in self._components])
         self.relevance_ = self._arrangement.columns_as_given(slopes)
         noise_variance = np.mean([component.noise_variance for component in self._components], axis=0)
-        self.noise_variance_ = noise_variance * self._y_scaler.scale_**2
+        self.noise_variance_ = noise_variance * self._y_units.std**2
 
     def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:
         if not inputs.is_any_drawn:
@@ -263,14 +246,16 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         contest = hold_contest(recipe, inputs)
         return ("mixture" if contest is None else contest.winner), contest
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self, everyone: Gathering, callback: Callback | None) -> Recipe:
         return Recipe(
             n_inducing=self.n_inducing,
             per_output=self.output_noise == "per-output",
             constrain_means=self.input_noise == "constraint",
             max_iter=self.max_iter,
             random_state=self._seed,
-            callback=self.callback,
+            callback=callback,
+            optimise=everyone.optimise,
+            notes=everyone.notes,
         )
 
     # ---- prediction
@@ -282,23 +267,31 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         deviation is that of an observation: function, inputs and noise.
         """
         X, error = self._check_new(X, X_std)
-        inputs, error = self._x_scaler.transform(X), error / self._x_scaler.scale_
+        inputs, error = self._x_units.standard(X), error / self._x_units.std
+        mean, variance = np.empty((2, len(X), len(self._y_units)))
+        has_holes = np.isnan(inputs).any(axis=1)
         with computing():
-            parts = [predict(component, belief) for component, belief in self._beliefs(inputs, error)]
-        mean, variance = pooled(*zip(*parts, strict=True))
-        mean = self._y_scaler.inverse_transform(mean)
-        std = np.sqrt(variance) * self._y_scaler.scale_
+            # Rows without holes have one belief, the others as many as there are draws.
+            for rows in (np.flatnonzero(~has_holes), np.flatnonzero(has_holes)):
+                if len(rows):
+                    mean[rows], variance[rows] = self._predict(inputs[rows], error[rows])
+        mean, std = self._y_units.natural(mean), np.sqrt(variance) * self._y_units.std
         if self._y_is_flat:
             mean, std = mean[:, 0], std[:, 0]
         return (mean, std) if return_std else mean
 
+    def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of the outputs of rows, all with holes or all without, in standard units."""
+        parts = [predict(component, belief) for component, belief in self._beliefs(inputs, error)]
+        return pooled(*zip(*parts, strict=True))
+
     def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return X[:, self._arrangement.columns], check_error_bars(X_std, X)[:, self._arrangement.columns]
+        return X[:, self._arrangement.columns], check_error_bars(X_std, X, self)[:, self._arrangement.columns]
 
     def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component, InputBelief]]:
-        """Components and what they are asked about: all the one belief, or each as many of the draws."""
+        """Components, each with a belief to predict at: one belief for all of them, or draws dealt out to them."""
         beliefs = self._inputs.beliefs(inputs, error)
         if len(beliefs) == 1:
             return [(component, beliefs[0]) for component in self._components]
@@ -309,9 +302,9 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         X, _ = self._check_new(X, None)
         checks.check_count("n_samples", n_samples)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        samples = np.empty((len(X), self._y_scaler.n_features_in_, n_samples))
+        samples = np.empty((len(X), len(self._y_units), n_samples))
         with computing():
-            beliefs = self._beliefs(self._x_scaler.transform(X), np.zeros(X.shape))
+            beliefs = self._beliefs(self._x_units.standard(X), np.zeros(X.shape))
             chosen = random.integers(len(beliefs), size=n_samples)
             for i in np.unique(chosen):
                 (component, belief), where = beliefs[i], np.flatnonzero(chosen == i)
@@ -321,7 +314,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
                 noise = np.sqrt(component.noise_variance)
                 for function, place in zip(_evaluate(functions, belief, random), where, strict=True):
                     samples[:, :, place] = function + noise * random.normal(size=function.shape)
-        samples = samples * self._y_scaler.scale_[:, None] + self._y_scaler.mean_[:, None]
+        samples = samples * self._y_units.std[:, None] + self._y_units.mean[:, None]
         return samples[:, 0] if self._y_is_flat else samples
 
     # ---- imputation
@@ -348,27 +341,18 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             kind = FrameKind.of(X)
             X, _ = self._check_new(X, None)
             is_known = ~np.isnan(X)
-            mean, variance = self._new_moments(self._x_scaler.transform(X), self._check_outputs(y, X))
+            targets = None if y is None else self._y_units.standard(check_outputs(y, X, len(self._y_units)))
+            mean, variance = self._new_moments(self._x_units.standard(X), targets)
             as_given = self._arrangement.columns_as_given
-        mean = as_frame(as_given(np.where(is_known, X, self._x_scaler.inverse_transform(mean))), kind)
-        std = as_frame(as_given(np.where(is_known, 0.0, np.sqrt(variance) * self._x_scaler.scale_)), kind)
+        mean = as_frame(as_given(np.where(is_known, X, self._x_units.natural(mean))), kind)
+        std = as_frame(as_given(np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std)), kind)
         return (mean, std) if return_std else mean
-
-    def _check_outputs(self, y: Any, X: np.ndarray) -> np.ndarray | None:
-        if y is None:
-            return None
-        y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
-        check_consistent_length(X, y)
-        y = y.reshape(len(y), -1)
-        if y.shape[1] != self._y_scaler.n_features_in_:
-            raise ValueError(f"y has {y.shape[1]} columns; the model was fitted to {self._y_scaler.n_features_in_}.")
-        return self._y_scaler.transform(y)
 
     def _training_moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of what is believed of the training inputs."""
         moments = [_component_inputs(component, self._table.inputs) for component in self._components]
         mean, variance = pooled(*zip(*moments, strict=True))
-        if self.posterior_ == "mixture":
+        if self.posterior_ == "mixture" and isinstance(self._inputs, CorrelatedInputs):
             # Smoother than the spread of a few draws: the mixture of what each was drawn from.
             drawn, moments_of_draws = self._inputs.is_drawn, self._inputs.training_moments()
             mean, variance = (np.where(drawn, a, b) for a, b in zip(moments_of_draws, (mean, variance), strict=True))
@@ -379,14 +363,14 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         with computing():
             if targets is None:
                 return self._inputs.moments(inputs, None)
-            if self.posterior_ == "gaussian":
+            if self.posterior_ == "gaussian" or isinstance(self._inputs, StandardInputs):
                 prior = self._inputs.gaussian_prior
-                return infer_inputs(self._components[0], inputs, targets, prior, self.max_iter)
+                return infer_inputs(self._components[0], inputs, targets, prior)
             mean, variance = self._inputs.moments(inputs, targets)
             latent = np.isnan(inputs) & self._inputs.is_latent
             if latent.any():
                 some = np.where(latent, np.nan, mean)
-                found = infer_inputs(self._components[0], some, targets, None, self.max_iter)
+                found = infer_inputs(self._components[0], some, targets, None)
                 mean, variance = (np.where(latent, a, b) for a, b in zip(found, (mean, variance), strict=True))
         return mean, variance
 

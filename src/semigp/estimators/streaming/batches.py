@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core.rows.incomplete import IncompleteRows
+from ...core.numerics.padding import pad_rows
+from ...core.rows.losses import IncompleteRows
 from ...core.sparse.statistics import Block
 from ...core.sparse.targets import Targets
 from ...core.stream.objective import Batch
@@ -28,7 +29,7 @@ class Batches:
     def __init__(self, source: RowSource, known: FirstPass, batch_size: int) -> None:
         self.source, self.known, self.size = source, known, min(batch_size, known.n_rows)
         self.room = tuple(_room(count, self.size, known.n_rows) for count in self._counts)
-        p = known.y_scaler.n_features_in_
+        p = len(known.y_units)
         self.group = np.zeros(p, np.int32) if known.outputs_go_together else np.arange(p, dtype=np.int32)
 
     @property
@@ -63,7 +64,7 @@ class Batches:
 
     def _scaled(self, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         X, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        return self.known.x_scaler.transform(X, copy=False), self.known.y_scaler.transform(y, copy=False)
+        return self.known.x_units.standard(X), self.known.y_units.standard(y)
 
     def _batches(self, X: np.ndarray, y: np.ndarray) -> Iterator[Batch]:
         """Rows of both kinds, dealt out evenly over as many batches as they need."""
@@ -77,9 +78,9 @@ class Batches:
     def _batch(self, X: np.ndarray, y: np.ndarray, complete: np.ndarray, incomplete: np.ndarray) -> Batch:
         observed = rows = None
         if self.room[0]:
-            observed = Block(_filled(X[complete], self.room[0]), None, self._targets(y[complete], self.room[0]))
+            observed = Block(pad_rows(X[complete], self.room[0]), None, self._targets(y[complete], self.room[0]))
         if self.room[1]:
-            values = _filled(X[incomplete], self.room[1])
+            values = pad_rows(X[incomplete], self.room[1])
             unknown, targets = np.isnan(values), self._targets(y[incomplete], self.room[1])
             rows = IncompleteRows(np.where(unknown, 0.0, values), unknown, targets)
         return Batch(observed, rows, np.asarray(self.known.n_rows / (len(complete) + len(incomplete))))
@@ -93,14 +94,9 @@ class Batches:
     def _targets(self, y: np.ndarray, room: int) -> Targets:
         seen = ~np.isnan(y)
         weights = (seen[:, :1] if self.known.outputs_go_together else seen).astype(float)
-        return Targets(_filled(np.where(seen, y, 0.0), room), _filled(weights, room), self.group)
+        return Targets(pad_rows(np.where(seen, y, 0.0), room), pad_rows(weights, room), self.group)
 
 
 def _room(count: int, batch_size: int, n_rows: int) -> int:
     """Rows of a kind, of which there are `count`, that a batch can hold: about its share."""
     return min(count, max(8, int(np.ceil(_SLACK * batch_size * count / n_rows)))) if count else 0
-
-
-def _filled(values: np.ndarray, room: int) -> np.ndarray:
-    """As many rows as there is room for, the last ones 0."""
-    return np.pad(values, ((0, room - len(values)), (0, 0)))

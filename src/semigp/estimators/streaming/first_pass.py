@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from ..common.units import Units
 from .row_sources import RowSource
 
 
@@ -17,8 +18,8 @@ class FirstPass:
     n_rows: int
     n_incomplete: int
     outputs_go_together: bool  # every row has all outputs
-    x_scaler: StandardScaler
-    y_scaler: StandardScaler
+    x_units: Units
+    y_units: Units
     inputs: np.ndarray  # of a sample of rows, in standard units
     targets: np.ndarray
 
@@ -64,8 +65,9 @@ def first_pass(source: RowSource, sample_rows: int, random: np.random.Generator)
         together = together and not np.isnan(y).any()
         sample.add(X, y)
     _check_columns(has_value, n_rows, X.shape[1])
-    inputs, targets = x_scaler.transform(sample.rows[0]), y_scaler.transform(sample.rows[1])
-    return FirstPass(n_rows, n_incomplete, together, x_scaler, y_scaler, inputs, targets)
+    x_units, y_units = Units.measured(x_scaler), Units.measured(y_scaler)
+    inputs, targets = x_units.standard(sample.rows[0]), y_units.standard(sample.rows[1])
+    return FirstPass(n_rows, n_incomplete, together, x_units, y_units, inputs, targets)
 
 
 def _check_finite(X: np.ndarray, y: np.ndarray, first: int) -> None:

@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
+import jax
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ...core import GaussianPrior, InputBelief
-from ...core.inputs.joint_gaussian import conditional_moments, fit_joint_gaussian
+from ...core import InputBelief
+from ...core.inputs.joint_gaussian import complete_rows, fit_joint_gaussian
+from ...core.numerics import checks
 from ...core.numerics.precision import in_float64
-from ...core.rows.incomplete import KnownRows
+from ...core.rows.converged import infer_rows
+from ...core.rows.few_steps import KnownRows
 from ...core.search.report import Callback, FitReport, labelled
 from ...core.sparse.defaults import default_hyperpriors, idle_parameters
 from ...core.stream.fit import Schedule, fit_in_batches
 from ...core.stream.objective import Parameters, Setting, Whitened, whitened_from_blocks
-from ...frames import column_names
+from ...frames import FrameKind, as_frame, column_names
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
+from ..common.checks import check_error_bars, check_outputs
 from ..common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
 from ..common.relevance import relevance
+from ..common.reports import Stopwatch, warn_of
 from ..common.saving import Saved
+from ..common.sklearn_private import Interval
 from ..common.table import Table
 from .batches import Batches
 from .first_pass import FirstPass, first_pass
 from .row_sources import ArrayRows, RowSource
 
-# Rows that a first model is fitted to, all at once; and its iterations.
-_SAMPLE_ROWS, _SAMPLE_ITERATIONS = 2000, 300
+# Rows that a first model is fitted to, all at once.
+_SAMPLE_ROWS = 2000
 # Complete rows of the sample that others are likened to.
 _KNOWN_ROWS = 500
 # Steps that a fit takes at least, unless told how many passes to make.
@@ -64,6 +67,8 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     n_passes : int, optional
         Of steps over all rows; by default one, or as many as make 1000 steps. Others come on top: one that measures the
         columns, the last one, and those of L-BFGS.
+    max_iter : int
+        Iterations of the optimiser, in each stage, for the model of a sample that the stream begins with.
     callback : callable, optional
         Called with a `Progress` a hundred times a fit; returning True ends the steps there.
     random_state : int, RandomState or None
@@ -99,10 +104,12 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     True
     """
 
+    _FORMER_NAMES: ClassVar = {"_x_scaler": "_x_units", "_y_scaler": "_y_units"}
     _parameter_constraints = {  # noqa: RUF012
         "n_inducing": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_passes": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
     }
@@ -113,12 +120,14 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         *,
         batch_size: int = 2000,
         n_passes: int | None = None,
+        max_iter: int = 300,
         callback: Callback | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_inducing = n_inducing
         self.batch_size = batch_size
         self.n_passes = n_passes
+        self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
 
@@ -143,16 +152,15 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             NaN where missing; rows without any output are passed over.
         """
         self._validate_params()
+        watch = Stopwatch()
         source = self._source(X, y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         random = np.random.default_rng(seed)
         known = first_pass(source, _SAMPLE_ROWS, random)
-        self._x_scaler, self._y_scaler, self.n_rows_ = known.x_scaler, known.y_scaler, known.n_rows
+        self._x_units, self._y_units, self.n_rows_ = known.x_units, known.y_units, known.n_rows
         with computing():
-            self._fit(Batches(source, known, self.batch_size), known, seed, random)
-        report = self.fit_report_
-        if report.status in ("iteration limit", "failed") or report.is_all_noise:
-            warnings.warn(report.message, ConvergenceWarning, stacklevel=3)
+            self._fit(Batches(source, known, self.batch_size), known, seed, random, watch)
+        warn_of(self.fit_report_)
         return self
 
     def _source(self, X: Any, y: Any) -> RowSource:
@@ -161,8 +169,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
                 raise ValueError("A source of rows has the outputs too: leave y out.")
             if not X.n_blocks:
                 raise ValueError("The source has no rows.")
-            self.output_names_, self._y_is_flat = X.output_names, len(X.output_names or [0]) == 1
-            self._name_features(X)
+            inputs, outputs = X.read(0)
+            self.output_names_, self._y_is_flat = X.output_names, outputs.shape[1] == 1
+            self._name_features(X, inputs.shape[1])
             return X
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -171,9 +180,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         self._y_is_flat = y.ndim == 1
         return ArrayRows(X, y)
 
-    def _name_features(self, source: RowSource) -> None:
+    def _name_features(self, source: RowSource, n_features: int) -> None:
         """What scikit-learn's validation would have noted of a frame."""
-        self.n_features_in_ = source.read(0)[0].shape[1]
+        self.n_features_in_ = n_features
         if source.input_names is not None:
             self.feature_names_in_ = np.asarray(source.input_names, object)
         elif hasattr(self, "feature_names_in_"):
@@ -187,9 +196,12 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         check_consistent_length(X, y)
         return X, y
 
-    def _fit(self, batches: Batches, known: FirstPass, seed: int, random: np.random.Generator) -> None:
+    def _fit(
+        self, batches: Batches, known: FirstPass, seed: int, random: np.random.Generator, watch: Stopwatch
+    ) -> None:
+        callback = watch.told_to(self.callback)
         self._prior = fit_joint_gaussian(known.inputs)
-        sample, report = self._fit_sample(known, seed)
+        sample, report = self._fit_sample(known, seed, labelled(callback, part=1, parts=2))
         is_linear = known.n_incomplete == 0
         hyperpriors = default_hyperpriors(self.n_features_in_, is_linear, LENGTHSCALE_SPREAD)
         complete = ~np.isnan(np.column_stack([known.inputs, known.targets])).any(axis=1)
@@ -211,64 +223,105 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
                 batches.size / known.n_rows,
             ),
             idle_parameters(is_linear),
-            labelled(self.callback, part=2, parts=2),
+            labelled(callback, part=2, parts=2),
         )
+        self.fit_report_ = watch.noted_in(self.fit_report_)
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(1, self.fit_report_.stages[0][2])
         self.relevance_ = relevance([self._posterior.kernel])
-        self.noise_variance_ = self._posterior.likelihood.noise_variance * self._y_scaler.scale_**2
+        self.noise_variance_ = self._posterior.likelihood.noise_variance * self._y_units.std**2
 
-    def _fit_sample(self, known: FirstPass, seed: int) -> tuple[Component, FitReport]:
+    def _fit_sample(self, known: FirstPass, seed: int, callback: Callback | None) -> tuple[Component, FitReport]:
         """A model of the sample, all its rows at once, q(x) starting from a joint Gaussian of inputs and outputs."""
         recipe = Recipe(
             n_inducing=self.n_inducing,
             per_output=True,
             constrain_means=False,
-            max_iter=_SAMPLE_ITERATIONS,
+            max_iter=self.max_iter,
             random_state=seed,
-            callback=labelled(self.callback, part=1, parts=2),
+            callback=callback,
             linear=known.n_incomplete == 0,
             lengthscale_spread=LENGTHSCALE_SPREAD,
         )
         both = np.column_stack([known.inputs, known.targets])
-        mean, covariance = _complete(fit_joint_gaussian(both), both)
+        mean, covariance = complete_rows(fit_joint_gaussian(both), both)
         variance = np.diagonal(covariance, axis1=1, axis2=2)
         q = known.inputs.shape[1]
         table = Table(known.inputs, known.targets, np.zeros(known.inputs.shape), moments=(mean[:, :q], variance[:, :q]))
         return fit_component(recipe, table, self._prior)
 
-    # ---- prediction
+    # ---- new rows
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, X_std: Any = None) -> Any:
         """Mean, and on request standard deviation, of new outputs.
 
-        NaN in X is integrated out given the row's other entries, under a joint Gaussian of the inputs. The standard
-        deviation is that of an observation: function, inputs and noise.
+        NaN in X is integrated out given the row's other entries, under a joint Gaussian of the inputs, and error bars
+        `X_std` as N(x, X_std²). The standard deviation is that of an observation: function, inputs and noise.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        _, inputs, error = self._check_new(X, X_std)
         with computing():
             parts = [
-                self._predict(self._x_scaler.transform(X[start : start + _PREDICTED_ROWS]))
-                for start in range(0, len(X), _PREDICTED_ROWS)
+                self._predict(inputs[start : start + _PREDICTED_ROWS], error[start : start + _PREDICTED_ROWS])
+                for start in range(0, len(inputs), _PREDICTED_ROWS)
             ]
         mean, std = (np.concatenate(column) for column in zip(*parts, strict=True))
         if self._y_is_flat:
             mean, std = mean[:, 0], std[:, 0]
         return (mean, std) if return_std else mean
 
-    def _predict(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        mean, variance = np.empty((2, len(inputs), self._posterior.n_outputs))
-        has_holes = np.isnan(inputs).any(axis=1)
-        for rows in (np.flatnonzero(~has_holes), np.flatnonzero(has_holes)):
-            if len(rows):
-                belief = self._belief(inputs[rows])
-                mean[rows], variance[rows] = self._posterior.predict(belief)
-        variance = variance + self._posterior.likelihood.noise_variance
-        return self._y_scaler.inverse_transform(mean), np.sqrt(variance) * self._y_scaler.scale_
+    def _check_new(self, X: Any, X_std: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """New rows as they are, and rows and error bars in standard units."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return X, self._x_units.standard(X), check_error_bars(X_std, X, self) / self._x_units.std
 
-    def _belief(self, inputs: np.ndarray) -> InputBelief:
-        """New rows of one kind: known, or with what the known entries tell about the others."""
-        return InputBelief(*_complete(self._prior, inputs)) if np.isnan(inputs).any() else InputBelief.observed(inputs)
+    def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mean, variance = np.empty((2, len(inputs), self._posterior.n_outputs))
+        is_uncertain = (np.isnan(inputs) | (error > 0)).any(axis=1)
+        for rows in (np.flatnonzero(~is_uncertain), np.flatnonzero(is_uncertain)):
+            if len(rows):
+                mean[rows], variance[rows] = self._posterior.predict(self._belief(inputs[rows], error[rows]))
+        variance = variance + self._posterior.likelihood.noise_variance
+        return self._y_units.natural(mean), np.sqrt(variance) * self._y_units.std
+
+    def _belief(self, inputs: np.ndarray, error: np.ndarray) -> InputBelief:
+        """New rows of one kind: certain, or with what the known entries tell about the others."""
+        if not (np.isnan(inputs) | (error > 0)).any():
+            return InputBelief.observed(inputs)
+        mean, covariance = complete_rows(self._prior, inputs)
+        return InputBelief(mean, covariance + (error**2)[:, :, None] * np.eye(error.shape[1]))
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples): joint over rows, with noise."""
+        _, inputs, _ = self._check_new(X)
+        checks.check_count("n_samples", n_samples)
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        with computing():
+            mean, covariance = complete_rows(self._prior, inputs)
+            functions = self._posterior.sample_functions(jax.random.key(int(random.integers(2**31))), n_samples)
+            draws = [_draw_rows(mean, covariance, random) for _ in range(n_samples)]
+            values = np.stack([functions(draw)[i] for i, draw in enumerate(draws)], axis=-1)
+        noise = np.sqrt(self._posterior.likelihood.noise_variance)[:, None] * random.normal(size=values.shape)
+        samples = (values + noise) * self._y_units.std[:, None] + self._y_units.mean[:, None]
+        return samples[:, 0] if self._y_is_flat else samples
+
+    def impute(self, X: Any, y: Any = None, return_std: bool = False) -> Any:
+        """Posterior mean, and on request standard deviation, of the inputs of rows with NaN.
+
+        Without outputs `y` the inputs are inferred from each other, under the joint Gaussian. Frames come back as
+        frames. The training rows are not kept, so that the rows to fill have to be given.
+        """
+        kind, (X, inputs, _) = FrameKind.of(X), self._check_new(X)
+        is_known = ~np.isnan(X)
+        with computing():
+            mean, covariance = complete_rows(self._prior, inputs)
+            variance = np.diagonal(covariance, axis1=1, axis2=2)
+            if y is not None and not is_known.all():
+                outputs = self._y_units.standard(check_outputs(y, X, len(self._y_units)))
+                start = mean, np.where(is_known, 1.0, variance)
+                mean, variance, _ = infer_rows(self._posterior, outputs, *start, inputs, self._prior)
+        filled = as_frame(np.where(is_known, X, self._x_units.natural(mean)), kind)
+        std = as_frame(np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std), kind)
+        return (filled, std) if return_std else filled
 
 
 def _whole_passes(n_passes: int) -> int:
@@ -276,10 +329,11 @@ def _whole_passes(n_passes: int) -> int:
     return min(n_passes // 2, _MOST_ASCENTS) if n_passes >= _PASSES_TO_ASCEND else 0
 
 
-def _complete(gaussian: GaussianPrior, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (n, d) and covariance (n, d, d) of rows with NaN given their known entries."""
-    holes = np.isnan(rows)
-    return in_float64(conditional_moments)(gaussian, np.where(holes, 0.0, rows), holes)
+def _draw_rows(mean: np.ndarray, covariance: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """A draw from N(mean, covariance) for every row; entries without variance are their means."""
+    spectrum, axes = np.linalg.eigh(covariance)
+    noise = np.sqrt(np.maximum(spectrum, 0.0)) * random.normal(size=mean.shape)
+    return mean + np.einsum("nij,nj->ni", axes, noise)
 
 
 def _first_q(sample: Component, batches: Batches, parameters: Parameters, setting: Setting, scale: float) -> Whitened:

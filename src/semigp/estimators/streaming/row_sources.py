@@ -19,9 +19,17 @@ _PARQUET_BLOCK = 2**17
 class RowSource(Protocol):
     """Blocks of rows that can be read in any order, as often as needed."""
 
-    input_names: list[str] | None
-    output_names: list[str] | None
-    n_blocks: int
+    @property
+    def input_names(self) -> list[str] | None:
+        """Of the columns of X."""
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Of the columns of y."""
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
 
     def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
         """X (k, q) and y (k, p) of one block, as float64, NaN where missing."""

@@ -12,8 +12,6 @@ that memory does not grow with the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Bool, Float, Int
@@ -22,10 +20,9 @@ from ..inputs.priors import RowPrior
 from ..numerics.linalg import diagonal, inverses
 from ..numerics.pytrees import pytree
 from ..numerics.types import Array
-from ..sparse.expected_likelihood import row_likelihood, row_terms
 from ..sparse.posterior import Posterior
-from ..sparse.targets import Targets
 from .bfgs import improve
+from .losses import IncompleteRows, row_losses, with_gradients
 
 # Known rows that a row is likened to, how many of them are looked at closely, and steps from the best.
 _GUESSES, _TRIED, _STEPS = 8, 3, 8
@@ -43,25 +40,12 @@ class KnownRows:
     outputs: Float[Array, "k p"]
 
 
-@pytree
-class IncompleteRows:
-    """Rows whose inputs have holes. A row that only fills up lacks nothing and weighs nothing."""
-
-    values: Float[Array, "n q"]  # 0 where missing
-    unknown: Bool[Array, "n q"]
-    targets: Targets
-
-    @property
-    def seen(self) -> Bool[Array, "n p"]:
-        """Which outputs are observed."""
-        return self.targets.weights[:, self.targets.group] > 0
-
-
 def infer_inputs(
     posterior: Posterior, rows: IncompleteRows, prior: RowPrior, known: KnownRows
 ) -> tuple[Float[Array, "n q"], Float[Array, "n q"]]:
     """Mean and variance of q(x); observed entries are as they are, with variance 0."""
-    loss, guesses = _row_losses(posterior, rows, prior), _guesses(rows, prior, known)
+    has_all = rows.targets.weights.shape[1] == 1  # one group: every row that has any weight has all outputs
+    loss, guesses = row_losses(posterior, rows, prior, has_all), _guesses(rows, prior, known)
     means, metrics, scores = jax.lax.map(lambda guess: _linearised(posterior, rows, prior, guess), guesses)
     chosen, every = _lowest(-scores.T, min(_TRIED, len(guesses))), jnp.arange(len(rows.values))
     means, metrics = means[chosen, every], metrics[chosen, every]  # [tried, n, …]
@@ -70,27 +54,8 @@ def infer_inputs(
     losses = jax.lax.map(loss, starts)  # [widths · tried, n]
     best = jnp.argmin(jnp.where(jnp.isnan(losses), jnp.inf, losses), axis=0)
     start, metric = starts[best, every], metrics[best % len(chosen), every]
-    free = improve(_with_gradients(loss), start, lambda gradients: _first_metric(metric, gradients), _STEPS)
-    mean, log_variance = jnp.split(free, 2, axis=1)
-    return jnp.where(rows.unknown, mean, rows.values), jnp.where(rows.unknown, jnp.exp(log_variance), 0.0)
-
-
-def _row_losses(posterior: Posterior, rows: IncompleteRows, prior: RowPrior) -> Callable[[Array], Float[Array, " n"]]:
-    """(mean, log variance) [n, 2q] → KL(q(x_n) ‖ p(x_n)) - E[log p(y_n | x_n, U)], up to a constant."""
-    is_shared = rows.targets.weights.shape[1] == 1  # one group: every row that weighs anything has all outputs
-    terms = row_terms(posterior, rows.targets.values, rows.seen | is_shared, is_shared)
-    likelihood, unknown = row_likelihood(posterior, terms), rows.unknown
-
-    def losses(free):
-        mean, log_variance = jnp.split(free, 2, axis=1)
-        mean, log_variance = jnp.where(unknown, mean, rows.values), jnp.where(unknown, log_variance, 0.0)
-        variance = jnp.where(unknown, jnp.exp(log_variance), 0.0)
-        offset = jnp.where(unknown, mean - prior.mean, 0.0)
-        apart = jnp.einsum("ni,nij,nj->n", offset, prior.precision, offset)
-        apart += jnp.sum(diagonal(prior.precision) * variance - log_variance, axis=1)
-        return 0.5 * apart - likelihood(mean, variance)
-
-    return losses
+    free = improve(with_gradients(loss), start, lambda gradients: _first_metric(metric, gradients), _STEPS)
+    return rows.moments(free)
 
 
 def _guesses(rows: IncompleteRows, prior: RowPrior, known: KnownRows) -> Float[Array, "k n q"]:
@@ -146,11 +111,3 @@ def _first_metric(metric: Float[Array, "n q q"], gradients: Float[Array, "n d"])
     of_log_variance = 1.0 / (0.5 + jnp.maximum(gradients[:, q:], 0.0))
     inverse = jnp.zeros((metric.shape[0], 2 * q, 2 * q)).at[:, :q, :q].set(metric)
     return inverse.at[:, q:, q:].set(of_log_variance[:, :, None] * jnp.eye(q))
-
-
-def _with_gradients(losses: Callable) -> Callable:
-    def total(free):
-        values = losses(free)
-        return jnp.sum(values), values
-
-    return jax.value_and_grad(total, has_aux=True)

@@ -1,0 +1,86 @@
+"""The dynamics of a series: for every column an exact GP from the last values to the next one, in standard units."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.exact.gp import ExactModel, ExactPosterior, ExactRows, condition, fit_exact
+from ...core.exact.windows import slopes_by_lag, window_table
+from ...core.hyperpriors import LogNormal
+from ...core.kernels import RBF, Linear
+from ...core.search.report import Callback, FitReport, labelled
+from ..common.relevance import slope_variance
+
+# Windows that hyperparameters are fitted to, and that a forecast is conditioned on, at most.
+_MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
+# Wide priors let the lags that do not matter go: of two dozen, a system may need two.
+_SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
+_LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
+_CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
+
+Fitted = tuple[list[ExactModel], list[FitReport]]
+
+
+def fit_models(
+    values: np.ndarray,
+    covariates: np.ndarray,
+    window: int,
+    max_iter: int,
+    callback: Callback | None,
+    phase: str = "fit",
+) -> Fitted:
+    """A model for each column of `values` (T, p), from the windows without NaN."""
+    inputs, targets = window_table(values, covariates, window)
+    usable = np.flatnonzero(~np.isnan(np.column_stack([inputs, targets])).any(axis=1))
+    some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
+    q, p = inputs.shape[1], targets.shape[1]
+    start = ExactModel(RBF(1.0, np.full(q, np.sqrt(q))) + Linear(np.full(q, _LINEAR_VARIANCE / q)), _START_NOISE)
+    fits = []
+    for column in range(p):
+        rows = ExactRows.of(inputs[some], targets[some, column])
+        told = labelled(callback, phase=phase, part=column + 1, parts=p)
+        fits.append(fit_exact(start, rows, _hyperpriors(q), max_iter, callback=told))
+    return [model for model, _ in fits], [report for _, report in fits]
+
+
+def _hyperpriors(q: int) -> dict[str, LogNormal]:
+    return {
+        "kernel*lengthscale": LogNormal(np.sqrt(q), _SPREAD),
+        "kernel*variances": LogNormal(_LINEAR_VARIANCE / q, _SPREAD),
+        "kernel.kernels.0.variance": LogNormal(1.0, _SIGNAL_SPREAD),
+    }
+
+
+def choose_window(filled: np.ndarray, covariates: np.ndarray, max_iter: int, callback: Callback | None) -> int:
+    """The window of highest evidence for the values that all windows can see, less one nat per lag.
+
+    All are tried, since evidence need not rise steadily: a system with a delay has a second, higher maximum there.
+    """
+    candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
+    longest, found = candidates[-1], {}
+    for tau in candidates:
+        late = slice(longest - tau, None)
+        _, reports = fit_models(filled[late], covariates[late], tau, max_iter, callback, phase="trial")
+        found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1]
+    return max(found, key=lambda tau: found[tau])
+
+
+def has_enough_windows(values: np.ndarray, covariates: np.ndarray, window: int) -> bool:
+    """Whether the windows without NaN are enough to learn from."""
+    inputs, targets = window_table(values, covariates, window)
+    complete = ~np.isnan(np.column_stack([inputs, targets])).any(axis=1)
+    return bool(complete.sum() >= max(30, 5 * window))
+
+
+def posteriors(models: list[ExactModel], past: np.ndarray, covariates: np.ndarray, window: int) -> list[ExactPosterior]:
+    """One for each column, given the latest windows that are known."""
+    inputs, targets = window_table(past, covariates, window)
+    known = np.flatnonzero(~np.isnan(inputs).any(axis=1))[-_MAX_TO_CONDITION:]
+    return [condition(m, ExactRows.of(inputs[known], targets[known, column])) for column, m in enumerate(models)]
+
+
+def lag_relevance(models: list[ExactModel], window: int) -> np.ndarray:
+    """Which lags matter (window, p), lag 1 first: the prior variance of the slope along each, the largest being 1."""
+    slopes = [slopes_by_lag(slope_variance(model.kernel), window, len(models)) for model in models]
+    mean = np.mean(slopes, axis=0)
+    return mean / mean.max()
