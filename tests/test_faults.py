@@ -64,7 +64,7 @@ def test_too_little_memory_is_said(tmp_path):
 def test_a_chunk_size_that_is_none(monkeypatch, size):
     monkeypatch.setenv("SEMIGP_CHUNK_SIZE", size)
     with pytest.raises(ValueError, match="must be a positive whole number"):
-        semigp.core.chunks.chunk_size()
+        semigp.core.numerics.chunks.chunk_size()
 
 
 def test_chunks_of_another_size_change_rounding_only(monkeypatch):
