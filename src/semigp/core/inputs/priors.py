@@ -29,7 +29,7 @@ class RowPrior:
     log_precision: Float[Array, " n"]  # log|Λ| over the unknown entries
 
     def for_rows(self, values: Float[Array, "n q"], unknown: Bool[Array, "n q"]) -> RowPrior:
-        """This prior, restricted to the unknown entries.
+        """The prior, restricted to the unknown entries.
 
         Where an entry is unknown but the prior has precision 0 for it, there is no density, and log|Λ| is -∞.
         """

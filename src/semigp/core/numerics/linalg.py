@@ -34,9 +34,10 @@ def jittered_cholesky(
 def inverses(matrices: Float[Array, "n q q"]) -> tuple[jax.Array, jax.Array]:
     """Inverse and log|·| of many small matrices D⁻¹SD, with S positive definite and D diagonal.
 
-    The method is Gauss-Jordan elimination. The pivots are the pivots of S, which are positive. So no rows are exchanged, and every step is the same for all
-    matrices, which suits vector units and GPUs. Batched LAPACK is avoided: jaxlib hands its calls to a pool of threads
-    and waits, and two such calls at the same time wait for each other forever (seen with jaxlib 0.10.2 on two cores).
+    The method is Gauss-Jordan elimination. The pivots are the pivots of S, which are positive. So no rows are
+    exchanged, and every step is the same for all matrices, which suits vector units and GPUs. Batched LAPACK is
+    avoided: jaxlib hands its calls to a pool of threads and waits, and two such calls at the same time wait for each
+    other forever (seen with jaxlib 0.10.2 on two cores).
     """
     q = matrices.shape[1]
 
