@@ -268,7 +268,7 @@ def test_the_plot_of_a_forecast_returns_its_axes():
     assert make_forecast(np.zeros(12)).plot().get_ylabel() == "value"
     with pytest.raises(ValueError, match="axes has 1 panels; the series has 2 columns"):
         forecast.plot(axes=panels[0])
-    with pytest.raises(ValueError, match="truth has 1 columns, the forecast 2"):
+    with pytest.raises(ValueError, match="truth has 1 columns but the forecast has 2"):
         plotting.draw_fan(forecast, truth=np.zeros(5))
 
 

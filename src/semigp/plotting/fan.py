@@ -52,7 +52,7 @@ def _known(truth: Any, forecast: Any) -> np.ndarray:
     if truth is not None:
         values = np.asarray(truth, float).reshape(len(truth), -1)
         if values.shape[1] != p:
-            raise ValueError(f"truth has {values.shape[1]} columns, the forecast {p}.")
+            raise ValueError(f"truth has {values.shape[1]} columns but the forecast has {p}.")
         known[: len(values)] = values[:steps]
     return known
 
