@@ -126,7 +126,7 @@ def bench(
     if benchmark not in ("all", *BENCHMARKS):
         raise Problem(f"There is no benchmark {benchmark!r}; there are all, {', '.join(BENCHMARKS)}.", WRONG_USE)
     output.mkdir(parents=True, exist_ok=True)
-    from ..benchmarks.processes import Unmeasured
+    from ..benchmarks.measuring import Unmeasured
 
     # Ten million rows take long: only for who asks for them.
     for name in [each for each in BENCHMARKS if each != "streaming"] if benchmark == "all" else [benchmark]:
