@@ -18,8 +18,8 @@ from typing import Any
 import semigp
 
 _SCRIPTS = Path(__file__).parent / "peers"
-_SIGNS_OF_LACK = ("MemoryError", "bad_alloc", "ResourceExhausted", "not enough memory", "allocate memory", "OOM")
-_SIGNALS_OF_LACK = (-6, -9)  # an abort, often after a failed allocation; a kill by the system
+_OUT_OF_MEMORY_WORDS = ("MemoryError", "bad_alloc", "ResourceExhausted", "not enough memory", "allocate memory", "OOM")
+_OUT_OF_MEMORY_SIGNALS = (-6, -9)  # an abort, often after a failed allocation; a kill by the system
 
 
 class Unmeasured(Exception):
@@ -82,7 +82,7 @@ def run(
     except subprocess.TimeoutExpired:
         raise Unmeasured(f"more than {seconds:.0f} s") from None
     if done.returncode:
-        if done.returncode in _SIGNALS_OF_LACK or any(sign in done.stderr for sign in _SIGNS_OF_LACK):
+        if done.returncode in _OUT_OF_MEMORY_SIGNALS or any(sign in done.stderr for sign in _OUT_OF_MEMORY_WORDS):
             raise Unmeasured("out of memory")
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
     return json.loads(done.stdout.splitlines()[-1])

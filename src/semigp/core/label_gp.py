@@ -96,7 +96,7 @@ def _fit(parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarra
 
 
 def sharpen(means: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """The factor on the means whose softmax gives the best probabilities, and its log-likelihood plus log prior."""
+    """The factor f with the best probabilities softmax(f · means), and its log-likelihood plus log prior."""
 
     def loss(log_factor: float) -> float:
         scores = log_softmax(np.exp(log_factor) * means, axis=1)[np.arange(len(classes)), classes]

@@ -212,7 +212,7 @@ class _Memory:
     """The latest steps and changes of the gradient, stacked, on the devices; their inner products on the host."""
 
     def __init__(self, programs: Programs, gradient: Model, state: dict[str, Any] | None = None) -> None:
-        self.programs_for = programs
+        self._programs = programs
         self.pairs: list[int] = []  # the places in use, the oldest first
         if state is not None:
             self._steps, self._changes = (programs.place(state[name], stacked=True) for name in ("steps", "changes"))
@@ -236,7 +236,7 @@ class _Memory:
             weights = self._coefficients()
             slope = float(self._products[-1] @ weights)
         parts = np.split(weights, [PAIRS, 2 * PAIRS])
-        return self.programs_for.combine(self._steps, self._changes, gradient, *parts), slope
+        return self._programs.combine(self._steps, self._changes, gradient, *parts), slope
 
     def _coefficients(self) -> np.ndarray:
         """Coefficients of steps, changes and gradient in the next direction: the two loops of L-BFGS."""
@@ -257,7 +257,7 @@ class _Memory:
         """Keep a step if the slope increased along it, as it does for a convex function."""
         unused = [place for place in range(PAIRS) if place not in self.pairs]
         slot = unused[0] if unused else self.pairs[0]
-        self._steps, self._changes, rows = self.programs_for.remember(
+        self._steps, self._changes, rows = self._programs.remember(
             self._steps, self._changes, slot, length, direction, before, after
         )
         rows = np.asarray(rows)

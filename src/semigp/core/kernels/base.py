@@ -32,11 +32,11 @@ class Kernel(abc.ABC):
 
     @abc.abstractmethod
     def psi0(self, mean: Mean, variance: Variance) -> Float[Array, " n"]:
-        """E[k(x, x)]."""
+        """ψ0 = E[k(x, x)], the expected variance at each row."""
 
     @abc.abstractmethod
     def psi1(self, mean: Mean, variance: Variance, inducing: Inducing) -> Float[Array, "n m"]:
-        """E[k(x, z)]."""
+        """ψ1 = E[k(x, z)] between each row and each inducing point."""
 
     @abc.abstractmethod
     def psi1_centred(self, mean: Mean, variance: Variance, inducing: Inducing) -> Float[Array, "n m q"]:
@@ -51,7 +51,7 @@ class Kernel(abc.ABC):
         """
 
     def psi2(self, mean: Mean, variance: Variance, inducing: Inducing, weights: Weights) -> Float[Array, "g m m"]:
-        """Σ_n w_ng E[k(x_n, z) k(x_n, z')]."""
+        """Ψ2 = Σ_n w_ng E[k(x_n, z) k(x_n, z')] for each group of outputs."""
         sums, finish = self.psi2_sums(inducing, variance.ndim == 3)
         return finish(sums(mean, variance, weights))
 

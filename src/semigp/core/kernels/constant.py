@@ -1,4 +1,4 @@
-"""Kernels that do not look at the inputs: a constant offset, and independent noise."""
+"""Kernels that do not depend on the inputs: a constant offset, and independent noise."""
 
 import jax.numpy as jnp
 from jaxtyping import Float

@@ -44,7 +44,7 @@ class BumpPairs:
         precision_2: Float[Array, " q"],
         amplitude: Float[Array, ""],
         points: Float[Array, "m q"],
-        listing: PairList,
+        pair_list: PairList,
         is_full: bool,
     ) -> BumpPairs:
         """Amplitude · (bump of precision r₁ at z_i) · (bump of precision r₂ at z_j), for every listed (i, j)."""
@@ -53,10 +53,10 @@ class BumpPairs:
         points = points - origin
         total = precision_1 + precision_2  # R   [q]
         safe_total = jnp.where(total > 0, total, 1.0)
-        centre = listing.add(points * (precision_1 / safe_total), points * (precision_2 / safe_total))  # c
+        centre = pair_list.add(points * (precision_1 / safe_total), points * (precision_2 / safe_total))  # c
         scaled = points * (precision_1 * precision_2 / safe_total)
         length = jnp.sum(scaled * points, axis=1)
-        gap = listing.entries(length[:, None] + length - 2.0 * scaled @ points.T)  # Σ D
+        gap = pair_list.entries(length[:, None] + length - 2.0 * scaled @ points.T)  # Σ D
         constant = jnp.log(amplitude) - 0.5 * gap  # in the exponent the amplitude's gradient is free
         square = centre**2
         if is_full:

@@ -1,6 +1,6 @@
 """Ways to list pairs of inducing points. Gradients use no scatter operations, which are slow on a CPU.
 
-A listing turns tables over (i, j) into lists over pairs and back: `add(first, second)` lists first_i + second_j,
+A pair list turns tables over (i, j) into lists over pairs and back: `add(first, second)` lists first_i + second_j,
 `entries(table)` lists table_ij, and `tables(lists)` turns the lists of entries back into tables.
 """
 

@@ -140,7 +140,7 @@ class PairExpectation:
         kernel_1: Separable,
         kernel_2: Separable | None,
         inducing: Float[Array, "m q"],
-        listing: PairList,
+        pair_list: PairList,
         is_full: bool,
         skip: int | None = None,
     ) -> None:
@@ -155,10 +155,10 @@ class PairExpectation:
         self.quadrature_dims = sorted((self.factors_1 | self.factors_2).keys() - {skip})
         if self.quadrature_dims:
             nothing = jnp.zeros_like(inducing)
-            self.z_1, self.z_2 = listing.add(inducing, nothing), listing.add(nothing, inducing)
+            self.z_1, self.z_2 = pair_list.add(inducing, nothing), pair_list.add(nothing, inducing)
         if is_full:
             _refuse_full(self.factors_1 | self.factors_2)
-        self.bumps = BumpPairs.of(self.precision_1, self.precision_2, amplitude, inducing, listing, is_full)
+        self.bumps = BumpPairs.of(self.precision_1, self.precision_2, amplitude, inducing, pair_list, is_full)
 
     def __call__(self, mean: Float[Array, "n q"], variance: Float[Array, ...]) -> Float[Array, "n pairs"]:
         """E[k₁(x, z_i) k₂(x, z_j)] for every row and pair."""
