@@ -145,7 +145,7 @@ def test_imputation_and_the_report_of_all(tmp_path, monkeypatch):
     (tmp_path / "imputation.md").write_text(imputation.report(rows), encoding="utf-8")
     imputation.figure(rows, tmp_path)
     page = write_report(tmp_path, ["semi-described", "imputation"]).read_text(encoding="utf-8")
-    assert "Tables with lost entries" in page
+    assert "Tables with missing entries" in page
     assert page.count("<img ") == 1
     assert "Semi-described" not in page.partition("<main>")[2]
 

@@ -1,4 +1,4 @@
-"""Frames in, frames out: pandas and polars alike, through narwhals."""
+"""Conversion between arrays and frames of pandas or polars, through narwhals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FrameKind:
-    """What makes an array a frame again: the library, the columns, and the index where there is one."""
+    """What is needed to turn an array back into a frame: the library, the columns, and the index if there is one."""
 
     library: nw.Implementation
     columns: list[str]
@@ -19,7 +19,7 @@ class FrameKind:
 
     @classmethod
     def of(cls, values: Any) -> FrameKind | None:
-        """The kind of a frame; None for anything else."""
+        """The kind of a frame, or None for anything else."""
         frame = nw.from_native(values, eager_only=True, pass_through=True)
         if not isinstance(frame, nw.DataFrame):
             return None
@@ -27,7 +27,7 @@ class FrameKind:
 
 
 def column_names(values: Any) -> list[str] | None:
-    """The names of a frame's columns, or that of a series; None for anything else."""
+    """The column names of a frame, or the name of a series as a list; None for anything else."""
     native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         return list(native.columns)
@@ -35,10 +35,10 @@ def column_names(values: Any) -> list[str] | None:
 
 
 def as_frame(values: np.ndarray, kind: FrameKind | None) -> Any:
-    """An array as a frame of that kind, or as it is."""
+    """An array as a frame of this kind, or unchanged if the kind is None."""
     if kind is None:
         return values
-    if kind.library.is_pandas():  # whose columns may be numbers or tuples
+    if kind.library.is_pandas():  # pandas columns may be numbers or tuples
         import pandas
 
         return pandas.DataFrame(values, kind.index, kind.columns)
@@ -46,7 +46,7 @@ def as_frame(values: np.ndarray, kind: FrameKind | None) -> Any:
 
 
 def read_table(X: Any, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
-    """Values (n, q), NaN where missing, and the columns' names, or numbers where there are none."""
+    """Values (n, q), NaN where missing, and the names of the columns, or their numbers if X is not a frame."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     values = np.asarray(frame.to_numpy() if isinstance(frame, nw.DataFrame) else X, dtype=float)
     if values.ndim != 2:
@@ -55,13 +55,13 @@ def read_table(X: Any, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
 
 
 def names_or_numbers(X: Any, count: int) -> np.ndarray:
-    """Names of a frame's columns, else numbers."""
+    """The column names of a frame, or the numbers 0 to `count` - 1 for anything else."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return np.array(frame.columns) if isinstance(frame, nw.DataFrame) else np.arange(count)
 
 
 def is_missing(X: Any) -> np.ndarray:
-    """Which entries are missing, (n, q): NaN, and null in frames, whose columns need not be numbers."""
+    """Which entries (n, q) are missing: NaN, and null in frames. The columns of a frame need not be numbers."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return np.isnan(read_table(X)[0])
@@ -70,13 +70,13 @@ def is_missing(X: Any) -> np.ndarray:
 
 
 def like(values: np.ndarray, X: Any) -> Any:
-    """An array as a frame of X's library with X's columns; as it is if X is none."""
+    """An array as a frame with the library and the columns of X, or unchanged if X is not a frame."""
     kind = FrameKind.of(X)
     return as_frame(values, kind and replace(kind, index=None))
 
 
 def find_column(names: np.ndarray, column: Any, kind: str) -> int:
-    """The number of a column given by name or number; `kind` is what the error calls it."""
+    """The number of a column that is given by name or number. The error message calls it `kind`."""
     if isinstance(column, str):
         found = np.flatnonzero(names.astype(str) == column) if names.dtype.kind in "UO" else []
         number = int(found[0]) if len(found) else -1

@@ -1,7 +1,8 @@
-"""What holds while we compute, and no longer: JAX's compilation cache, one thread for LAPACK, errors that help.
+"""Settings that hold only while we compute: JAX's compilation cache, one thread for LAPACK, and helpful errors.
 
-Compiling the objective costs seconds; loading it back in another process costs a fraction of one. The cache and the
-number of threads are settings of the whole process: the first who computes makes them, the last one puts them back.
+Compiling the objective takes seconds; loading it from the cache in another process takes a fraction of a second. The
+cache and the number of threads are settings of the whole process. The first computation changes them, and the last one
+to end restores them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def cache_folder() -> Path | None:
 
 
 class _Shared:
-    """A setting of the whole process, made by the first of its users and undone by the last, whoever that is."""
+    """A setting of the whole process. The first user makes it, and the last user to leave undoes it."""
 
     def __init__(self, setting: Callable[[], contextlib.AbstractContextManager]) -> None:
         self._setting, self._lock, self._users = setting, threading.Lock(), 0
@@ -55,7 +56,7 @@ class _Shared:
 
 @contextlib.contextmanager
 def _cache() -> Iterator[None]:
-    """A cache that the user has set up is left alone."""
+    """Turn the compilation cache on. A cache that the user has set up is left alone."""
     folder, before = cache_folder(), {flag: getattr(jax.config, flag) for flag in _FLAGS}
     if folder is None or before["jax_compilation_cache_dir"] is not None:
         yield
@@ -67,17 +68,17 @@ def _cache() -> Iterator[None]:
     finally:
         for flag, value in before.items():
             jax.config.update(flag, value)
-        jax_cache.reset_cache()  # else JAX would go on using the folder it has opened
+        jax_cache.reset_cache()  # otherwise JAX would go on using the folder it has opened
 
 
-# Keep what is compiled inside, and find it again in later processes.
+# Keeps the programs that are compiled inside this context, so that later processes find them.
 compilation_cache = _Shared(_cache)
 
 
 @contextlib.contextmanager
 def _one_blas_thread() -> Iterator[None]:
-    """On matrices of our size more only wait for each other."""
-    limits = threadpool_limits(1, user_api="blas")  # not as a context: that must end in the thread it began in
+    """Use one BLAS thread: on matrices of our size more threads only wait for each other."""
+    limits = threadpool_limits(1, user_api="blas")  # not a `with` block: it must end in the thread it began in
     try:
         yield
     finally:
@@ -90,7 +91,7 @@ _first_process: int | None = None
 
 @contextlib.contextmanager
 def computing() -> Iterator[None]:
-    """Around everything that estimators compute."""
+    """The context for everything that estimators compute."""
     _refuse_forks()
     try:
         with compilation_cache(), _one_thread():
@@ -101,13 +102,13 @@ def computing() -> Iterator[None]:
             raise
         raise MemoryError(
             f"There is not enough memory for this ({told.partition(chr(10))[0]}). Set {CHUNK_VARIABLE}="
-            f"{chunk_size() // 8} before Python starts: so many numbers are then held at once, now {chunk_size()}. "
-            "Fewer inducing points help too, and StreamingGPRegressor holds no more than a batch."
+            f"{chunk_size() // 8} before Python starts, to hold fewer numbers at once; now it is {chunk_size()}. "
+            "Fewer inducing points help too, and StreamingGPRegressor holds only one batch in memory."
         ) from error
 
 
 def _refuse_forks() -> None:
-    """JAX's threads do not exist in a forked process: it would wait for them for ever."""
+    """Raise RuntimeError in a forked process: the threads of JAX do not exist there, and it would wait forever."""
     global _first_process
     if _first_process is None:
         _first_process = os.getpid()

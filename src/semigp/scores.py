@@ -1,6 +1,7 @@
-"""How good a prediction is.
+"""Scores: how good a prediction is.
 
-Those of Gaussian predictions, in `ALL`, take (truth, mean, std) of one shape; NaN in the truth is left out.
+`ALL` holds the scores of Gaussian predictions. They take (truth, mean, std) of the same shape and leave out NaN in the
+truth.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from scipy.special import erf
 
 
 def mean_squared_error(truth: np.ndarray, mean: np.ndarray, std: np.ndarray | None = None) -> float:
-    """E[(y - m)²]."""
+    """The mean squared error, E[(y - m)²]."""
     return float(np.nanmean((truth - mean) ** 2))
 
 
 def mean_absolute_error(truth: np.ndarray, mean: np.ndarray, std: np.ndarray | None = None) -> float:
-    """E|y - m|."""
+    """The mean absolute error, E|y - m|."""
     return float(np.nanmean(np.abs(truth - mean)))
 
 
 def negative_log_density(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
-    """-E[log N(y | m, s²)], per value."""
+    """The negative log predictive density per value (NLPD), -E[log N(y | m, s²)]."""
     return float(np.nanmean(0.5 * np.log(2.0 * np.pi * std**2) + 0.5 * ((truth - mean) / std) ** 2))
 
 
@@ -32,26 +33,29 @@ def crps(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
 
 
 def sample_crps(truth: np.ndarray, samples: np.ndarray) -> float:
-    """The same score of samples (first axis): E|x - y| - ½ E|x - x'|, the second term over sorted samples."""
+    """Continuous ranked probability score of samples (first axis): E|x - y| - ½ E|x - x'|.
+
+    Sorting the samples gives the second term without a sum over all pairs.
+    """
     ordered, count = np.sort(samples, axis=0), len(samples)
     ranks = (2.0 * np.arange(1, count + 1) - count - 1.0).reshape(-1, *([1] * truth.ndim))
     return float(np.nanmean(np.mean(np.abs(samples - truth), axis=0) - np.sum(ranks * ordered, axis=0) / count**2))
 
 
 def coverage(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
-    """Share of truths inside the central 95 % interval."""
+    """The share of true values inside the central 95 % interval."""
     seen = ~np.isnan(truth)
     return float(np.mean(np.abs(truth - mean)[seen] <= 1.959963984540054 * std[seen]))
 
 
 def log_loss(classes: np.ndarray, probabilities: np.ndarray) -> float:
-    """-E[log p(class)] of class numbers (n,) and probabilities (n, c)."""
+    """The log loss -E[log p(class)] of class numbers (n,) under probabilities (n, c)."""
     chosen = probabilities[np.arange(len(classes)), classes]
     return -float(np.mean(np.log(np.maximum(chosen, np.finfo(float).tiny))))
 
 
 def calibration_error(classes: np.ndarray, probabilities: np.ndarray, n_bins: int = 10) -> float:
-    """Expected calibration error: |confidence - accuracy| of the chosen classes, in bins of equal width."""
+    """Expected calibration error: the mean of |confidence - accuracy| over bins of equal width, weighted by count."""
     confidence, share, count = reliability(classes, probabilities, n_bins)
     return float(np.sum(count * np.abs(confidence - share)) / len(classes))
 
@@ -59,7 +63,7 @@ def calibration_error(classes: np.ndarray, probabilities: np.ndarray, n_bins: in
 def reliability(
     classes: np.ndarray, probabilities: np.ndarray, n_bins: int = 10
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean confidence and accuracy of the chosen classes, and counts, in those bins of equal width that hold any."""
+    """Mean confidence, accuracy and count of the predicted classes, in bins of equal width that are not empty."""
     confidence, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == classes
     bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
     count = np.bincount(bins)

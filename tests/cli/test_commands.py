@@ -110,7 +110,7 @@ def test_times_that_lack_are_gaps_and_numbers_can_be_times(shell):
     table = pl.DataFrame({"year": np.arange(1900, 1960), "value": values})
     table.filter(~pl.col("year").is_between(1930, 1932)).reverse().write_csv("s.csv")
     result = shell("forecast s.csv --time year --window 4 --steps 3")
-    assert "3 times lack" in result.stderr
+    assert "3 times are missing" in result.stderr
     found = pl.read_csv(result.stdout.encode())
     assert found["year"].to_list() == [1960, 1961, 1962]
     np.testing.assert_allclose(found["mean"], np.sin(np.arange(60, 63) / 3), atol=0.1)
@@ -126,7 +126,7 @@ def test_months_that_lack_are_gaps(shell, form):
     table = pl.DataFrame({"month": list(times), "value": np.sin(np.arange(12.0))})
     table.filter(~table["month"].is_in([times[4], times[5]])).write_csv("m.csv")
     result = shell("forecast m.csv --window 2 --steps 2")
-    assert "2 times lack" in result.stderr
+    assert "2 times are missing" in result.stderr
     assert "12 steps, 2 values missing" in result.stderr
     after = "2016-01-31" if form == "ends" else "2016-01-01"
     assert pl.read_csv(result.stdout.encode())["month"][0] == after
@@ -273,7 +273,7 @@ def test_regress_stream(shell):
         ("regress train.csv --target y --stream", 2, "--stream reads Parquet"),
         ("regress none.parquet --target y --stream", 3, "none.parquet"),
         ("regress t.parquet --target z --stream", 2, "no such column"),
-        ("regress t.parquet --target y --stream --plot a.png", 2, "goes without"),
+        ("regress t.parquet --target y --stream --plot a.png", 2, "cannot be used with"),
     ],
 )
 def test_what_a_stream_cannot_do(shell, line, code, words):

@@ -128,7 +128,7 @@ def test_files_of_a_folder_are_dealt_out(folder, tmp_path):
 
 def test_other_files_are_refused(folder, tmp_path):
     (tmp_path / "data.csv").write_text("a,y\n1,2\n")
-    with pytest.raises(Problem, match="--distributed reads Parquet files"):
+    with pytest.raises(Problem, match="--distributed needs Parquet"):
         read_part(tmp_path / "data.csv", 0, 2)
     with pytest.raises(FileNotFoundError):
         read_part(tmp_path / "none.parquet", 0, 2)

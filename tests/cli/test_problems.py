@@ -55,10 +55,10 @@ FILES = {
 CASES = [
     ("impute empty.csv", BAD_DATA, "empty.csv: the file is empty"),
     ("impute header.csv", BAD_DATA, "header.csv: there are no rows below the header"),
-    ("impute ragged.csv", BAD_DATA, "ragged.csv, row 2 (line 3): 1 fields, where the header has 2"),
+    ("impute ragged.csv", BAD_DATA, "ragged.csv, row 2 (line 3): 1 fields, but the header has 2"),
     ("regress text.csv -t y", BAD_DATA, "text.csv, row 3, column 'a': 'x5' is not a number"),
     ("regress infinite.csv -t y", BAD_DATA, "infinite.csv, row 2, column 'a': the value is infinite"),
-    ("impute twice.csv", BAD_DATA, "twice.csv: column 'a' is there twice, as 1 and 3"),
+    ("impute twice.csv", BAD_DATA, "twice.csv: the name 'a' occurs twice, in columns 1 and 3"),
     ("impute nameless.csv", BAD_DATA, "nameless.csv: column 2 has no name"),
     ("impute numbers.csv", BAD_DATA, "numbers.csv: the first line holds numbers only"),
     ("impute latin.csv", BAD_DATA, "latin.csv, near line 3: not UTF-8 text"),
@@ -71,7 +71,7 @@ CASES = [
     ("impute huge.csv", BAD_DATA, "huge.csv, line 3: a field of more than 131072 characters. Is a quotation mark"),
     ("impute long.csv", BAD_DATA, "long.csv: column 2 has a name of 501 characters, 'nnnn"),
     ("impute escape.csv", BAD_DATA, r"escape.csv: the name of column 1, 'a\x1b[2J', has a control character"),
-    ("impute blank.csv", BAD_DATA, "blank.csv: the first line is empty; a line with the names of the columns"),
+    ("impute blank.csv", BAD_DATA, "blank.csv: the first line is empty; the first line must hold"),
     ("impute trailing.csv", BAD_DATA, "trailing.csv: column 3 has no name in the header"),
     ("regress large.csv -t y", BAD_DATA, "large.csv, row 2, column 'a': the value is infinite"),
     ("regress formula.csv -t y", BAD_DATA, "formula.csv, row 2, column 'a': '=1+1' is not a number"),
@@ -80,14 +80,22 @@ CASES = [
     ("impute nothing.csv", BAD_DATA, "nothing.csv, column 'b': no value to learn from. Leave it out with --ignore b"),
     ("regress no_y.csv -t y", BAD_DATA, "no_y.csv, column 'y': no value to learn from"),
     ("regress minus.csv -t y", BAD_DATA, "minus.csv, row 2, column 'a_std': an error bar cannot be negative"),
-    ("regress no_bar.csv -t y", BAD_DATA, "no_bar.csv, row 2, column 'a_std': no error bar, where 'a' has a value"),
+    (
+        "regress no_bar.csv -t y",
+        BAD_DATA,
+        "no_bar.csv, row 2, column 'a_std': the error bar is missing, but 'a' has a value",
+    ),
     ("regress names.csv -t y", BAD_DATA, "names.csv: no column of numbers is left to learn from"),
-    ("forecast dates.csv", BAD_DATA, "dates.csv, row 2, column 'date': a time that is there twice"),
+    ("forecast dates.csv", BAD_DATA, "dates.csv, row 2, column 'date': this time occurs more than once"),
     ("forecast uneven.csv", BAD_DATA, "The times are irregular"),
-    ("classify one_class.csv -l class", BAD_DATA, "column 'class': two classes or more are needed; there is only 'x'"),
+    ("classify one_class.csv -l class", BAD_DATA, "column 'class': at least two classes are needed; there is only 'x'"),
     ("impute fake.parquet", BAD_DATA, "fake.parquet is not a Parquet file"),
     ("impute data.csv -o out.xlsx", BAD_DATA, "out.xlsx: the name must end in .csv, .tsv or .parquet"),
-    ("forecast names.csv", BAD_DATA, "names.csv, column 'who': 'ann' is not read as a date. Write dates as 2015-01-31"),
+    (
+        "forecast names.csv",
+        BAD_DATA,
+        "names.csv, column 'who': 'ann' is not recognised as a date. Write dates as 2015-01-31",
+    ),
     ("forecast typo.csv", BAD_DATA, "typo.csv, row 3, column 'value': 'x3' is not a number"),
     ("forecast names.csv --time who", BAD_DATA, "names.csv, column 'who': 'ann' is neither a date nor a number"),
     ("impute table.xlsx", BAD_DATA, "table.xlsx: the name must end in .csv, .tsv or .parquet"),
@@ -104,13 +112,13 @@ CASES = [
     ("regress train.csv", WRONG_USE, "Say what to predict: --target COLUMN"),
     ("regress", WRONG_USE, "Give a file to learn from, or --model"),
     ("regress train.csv -t y --error a", WRONG_USE, "--error a: write it as column=number or column=column"),
-    ("regress train.csv -t y --error a=-1", WRONG_USE, "--error a=-1: neither a number, 0 or more, nor a column"),
+    ("regress train.csv -t y --error a=-1", WRONG_USE, "--error a=-1: -1 is neither a number, 0 or more, nor a column"),
     ("impute data.csv --ignore q", WRONG_USE, "--ignore q: data.csv has no such column"),
-    ("forecast series.csv --window none", WRONG_USE, "--window none: a number from 1 on, or auto"),
+    ("forecast series.csv --window none", WRONG_USE, "--window none: give a whole number, 1 or more, or auto"),
     ("forecast series.csv --covariate x", WRONG_USE, "--covariate needs --future"),
     ("forecast series.csv --steps 0", WRONG_USE, "Invalid value for '--steps'"),
     ("regress train.csv -t y -t y", WRONG_USE, "--target y: given more than once"),
-    ("regress train.csv -t y --error y=1", WRONG_USE, "--error y: error bars are for inputs, and 'y' is none"),
+    ("regress train.csv -t y --error y=1", WRONG_USE, "--error y: error bars are for inputs, but 'y' is not an input"),
     ("regress train.csv -t y --plot figure.xyz", WRONG_USE, "--plot figure.xyz: the name must end in .png, .svg, .pdf"),
     ("regress train.csv -t y -o table.doc", BAD_DATA, "table.doc: the name must end in .csv, .tsv or .parquet"),
     ("forecast series.csv --ignore q", WRONG_USE, "--ignore q: series.csv has no such column"),
@@ -223,7 +231,7 @@ def test_times_beyond_those_of_python(tmp_path, values, row):
     if row is None:
         assert len(read_table(path)["t"].to_list()) == 2
     else:
-        with pytest.raises(Problem, match=f"t.parquet, row {row}, column 't': a time that is too far; years are 1 to"):
+        with pytest.raises(Problem, match=f"t.parquet, row {row}, column 't': the time is out of range; years must be"):
             read_table(path)
 
 
@@ -241,7 +249,7 @@ def test_text_of_numbers_is_read_as_python_does(tmp_path):
 @pytest.mark.parametrize(("table", "message"), [
     (pl.DataFrame(), "there are no columns"),
     (pl.DataFrame(schema={"a": pl.Float64}), "there are no rows"),
-    (pl.DataFrame({"a": [[1.0], [2.0]]}), r"column 'a' holds List\(Float64\); numbers, times and text can be read"),
+    (pl.DataFrame({"a": [[1.0], [2.0]]}), r"column 'a' holds List\(Float64\); only numbers, times and text"),
     (pl.DataFrame({"a\nb": [1.0]}), r"the name of column 1, 'a\\nb', has a control character. Rename it"),
 ], ids=["columns", "rows", "nested", "name"])  # fmt: skip
 def test_parquet_without_a_table_in_it(tmp_path, table, message):

@@ -46,7 +46,7 @@ def test_usps():
 
 def test_damaged_and_absent_files(tmp_path, monkeypatch):
     monkeypatch.setenv("SEMIGP_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"3Class\.mat is not there"):
+    with pytest.raises(FileNotFoundError, match=r"3Class\.mat does not exist"):
         datasets.load_oil()
     (tmp_path / "oil").mkdir()
     (tmp_path / "oil" / "3Class.mat").write_bytes(b"something else")

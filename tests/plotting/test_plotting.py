@@ -137,9 +137,9 @@ def test_imputed_columns_are_drawn_in_their_own_units():
 
 
 def test_nothing_imputed_and_truths_of_another_shape_are_errors():
-    with pytest.raises(ValueError, match="fitted to rows without holes: there is nothing imputed"):
+    with pytest.raises(ValueError, match="fitted to rows without missing or uncertain entries"):
         plotting.draw_imputed(Line(np.ones((3, 2))))
-    with pytest.raises(ValueError, match=r"truth has shape \(3, 2\), the training rows \(4, 2\)"):
+    with pytest.raises(ValueError, match=r"truth has shape \(3, 2\) but the training rows have \(4, 2\)"):
         plotting.draw_imputed(Line(X), truth=np.ones((3, 2)))
 
 
@@ -268,7 +268,7 @@ def test_the_plot_of_a_forecast_returns_its_axes():
     assert make_forecast(np.zeros(12)).plot().get_ylabel() == "value"
     with pytest.raises(ValueError, match="axes has 1 panels; the series has 2 columns"):
         forecast.plot(axes=panels[0])
-    with pytest.raises(ValueError, match="truth has 1 columns, the forecast 2"):
+    with pytest.raises(ValueError, match="truth has 1 columns but the forecast has 2"):
         plotting.draw_fan(forecast, truth=np.zeros(5))
 
 

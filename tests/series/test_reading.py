@@ -47,9 +47,9 @@ def test_month_ends_of_polars_go_on():
 @pytest.mark.parametrize(
     ("series", "message"),
     [
-        (np.array([1.0, 2.0]) * 1j, "real numbers are needed"),
-        (np.array(["2024-01-01"], "datetime64[D]"), "real numbers are needed"),
-        (pd.Series([1.0, 2.0], pd.MultiIndex.from_tuples([(0, 1), (0, 2)])), "is no time axis"),
+        (np.array([1.0, 2.0]) * 1j, "must hold real numbers"),
+        (np.array(["2024-01-01"], "datetime64[D]"), "must hold real numbers"),
+        (pd.Series([1.0, 2.0], pd.MultiIndex.from_tuples([(0, 1), (0, 2)])), "is not a time axis"),
         (pd.Series(range(4), pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-04", "2024-01-09"])), "irregular"),
         (pl.DataFrame({"t": pl.Series([3, 1]).cast(pl.Date), "v": [1.0, 2.0]}), "do not increase"),
     ],
@@ -75,7 +75,7 @@ def test_scores_of_paths_are_those_of_the_samples():
     assert found["CRPS"] == pytest.approx(expected, abs=1e-12)
     alone = Forecast.from_paths(paths[:1], read_series(truth)[1], truth[:, None]).score(truth)
     assert alone["NLPD"] == np.inf
-    with pytest.raises(ValueError, match="2 columns, the forecast 1"):
+    with pytest.raises(ValueError, match="2 columns but the forecast has 1"):
         Forecast.from_paths(paths, read_series(truth)[1], truth[:, None]).score(np.ones((6, 2)))
 
 

@@ -1,1 +1,1 @@
-"""The library's estimators under the interfaces of others; each module needs the package it is named after."""
+"""Our estimators with the interfaces of other packages. Each module needs the package it is named after."""

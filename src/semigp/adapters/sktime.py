@@ -21,28 +21,28 @@ class SktimeGPForecaster(BaseForecaster):
     """Auto-regression by Gaussian processes, for sktime: `semigp.GPForecaster` with `fit`, `predict` and `update`.
 
     NaN in y is a gap, which is inferred together with the dynamics. Several columns are forecast jointly, each from
-    the past of all. X are covariates known in advance; as a forecast passes through every step up to the last of fh,
-    `predict` needs all of these steps in X, even if fh leaves some out.
+    the past of all columns. X are covariates known in advance. A forecast passes through every step up to the last one
+    in fh, so `predict` needs all of these steps in X, even if fh leaves some out.
 
-    `update` conditions on the values after the last so far, steps left out being gaps, and keeps the hyperparameters,
-    whatever update_params; sktime's `UpdateRefitsEvery` fits anew.
+    `update` conditions on the values after the end of the series so far; steps that are left out count as gaps. It
+    keeps the hyperparameters, whatever `update_params` is. To fit again, use sktime's `UpdateRefitsEvery`.
 
     Parameters
     ----------
     window : int or "auto"
-        Lags. "auto" compares several by the likelihood of the same values.
+        Number of lags. "auto" compares several by the likelihood of the same values.
     n_draws : int
-        Draws of the gaps, where there are some.
+        Number of draws of the gaps, if there are any.
     max_iter : int
-        Of the optimiser.
+        Maximal number of iterations of the optimiser.
     random_state : int, RandomState or None
     n_paths : int
-        Futures that are simulated; means, variances and quantiles are theirs.
+        Number of simulated futures, from which means, variances and quantiles are computed.
 
     Attributes
     ----------
     forecaster_ : GPForecaster
-        The one that does the work.
+        The fitted forecaster.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class SktimeGPForecaster(BaseForecaster):
         "property:randomness": "derandomized",
         "requires-fh-in-fit": False,
     }
-    # The adapter remembers the series itself; sktime, which will cease to from 1.3 on, warns where it still does.
+    # The adapter keeps the series itself. sktime will stop doing so in 1.3, and warns where it still does.
     _config = {"remember_data": False}  # noqa: RUF012
 
     def __init__(
@@ -95,7 +95,7 @@ class SktimeGPForecaster(BaseForecaster):
         self.random_state = random_state
         self.n_paths = n_paths
         super().__init__()
-        # Looked for by sktime where a caller switches remember_data on later.
+        # sktime looks for these if a caller switches remember_data on later.
         self._y = self._X = None
 
     # ---- fitting
@@ -107,7 +107,7 @@ class SktimeGPForecaster(BaseForecaster):
             self.window, n_draws=self.n_draws, max_iter=self.max_iter, random_state=self.random_state
         )
         self.forecaster_ = forecaster.fit(y, self._covariates(X, y.index))
-        # The cutoff is sktime's and can be moved back; the forecaster's own end cannot.
+        # sktime can move its cutoff back, but the forecaster always continues from its own end.
         self._end, self._seen = self.cutoff, y
         return self
 
@@ -115,12 +115,12 @@ class SktimeGPForecaster(BaseForecaster):
         names = self._seen.columns
         if set(y.columns) == set(names) and list(y.columns) != list(names):
             raise ValueError(f"y has its columns in another order than in fit: {list(y.columns)}, not {list(names)}.")
-        # Windows of sktime's splitters overlap: some of y may have been seen before.
+        # The windows of sktime's splitters overlap, so some of y may have been seen before.
         is_new = y.index > self._end[0]
         if _differ(y[~is_new], self._seen):
             warnings.warn(
-                "y revises values that were seen before; update goes on from the end and leaves them as they were. "
-                "Fit anew to take them in.",
+                "y changes values that were seen before; update continues from the end and leaves them unchanged. "
+                "Call fit again to use the new ones.",
                 stacklevel=3,
             )
         if not is_new.any():
@@ -130,7 +130,7 @@ class SktimeGPForecaster(BaseForecaster):
         self.forecaster_.update(new.to_numpy(), self._covariates(X, times))
         last = times[-1:]
         if isinstance(last, pd.DatetimeIndex):
-            last = pd.DatetimeIndex(last, freq=self._end.freq)  # time zones make sktime lose it
+            last = pd.DatetimeIndex(last, freq=self._end.freq)  # with time zones, sktime loses the frequency
         self._end, self._seen = last, pd.concat([self._seen, new.set_axis(names, axis=1)])
         return self
 
@@ -138,39 +138,39 @@ class SktimeGPForecaster(BaseForecaster):
         return ForecastingHorizon(np.arange(1, steps + 1)).to_absolute_index(self._end)
 
     def _times_until(self, wanted: pd.Index) -> pd.Index:
-        """All times from the end to the last one wanted."""
+        """All times from the end of the series to the last wanted time."""
         steps = len(wanted)
         while (times := self._times_after(steps))[-1] < wanted[-1]:
-            steps *= 2  # there is a hole between the end and the new values, or within them
+            steps *= 2  # times are missing between the end and the new values, or among the new values
         astray = wanted[~wanted.isin(times)]
         if len(astray):
-            raise ValueError(f"y has times off the grid of the series so far, such as {astray[0]}.")
+            raise ValueError(f"y has times that are not on the grid of the series so far, such as {astray[0]}.")
         return times[times <= wanted[-1]]
 
     def _covariates(self, X: pd.DataFrame | None, times: pd.Index) -> np.ndarray | None:
-        """X at these times, its columns in the order of the fit."""
+        """X at these times, with its columns in the order of the fit."""
         if X is None:
-            return None  # where some are needed, the forecaster inside says so
+            return None  # if covariates are needed, `GPForecaster` raises an error
         if self._covariate_names is None:
-            raise ValueError("The forecaster was fitted without X; it cannot use one now.")
+            raise ValueError("The forecaster was fitted without X; leave X out here, or fit again with X.")
         for what, needed, given in ("columns", self._covariate_names, X.columns), ("times", times, X.index):
             if not needed.isin(given).all():
-                raise ValueError(f"X lacks {what} that are needed: {list(needed[~needed.isin(given)])}.")
+                raise ValueError(f"X is missing {what} that are needed: {list(needed[~needed.isin(given)])}.")
         return X.loc[times, self._covariate_names].to_numpy()
 
     # ---- forecasting
 
     def _forecast(self, fh: ForecastingHorizon, X: pd.DataFrame | None) -> tuple[Forecast, np.ndarray]:
-        """A forecast of every step up to the last of fh, and which of its rows are in fh."""
+        """A forecast of every step up to the last one in fh, and which of its rows are in fh."""
         if self.cutoff[0] != self._end[0]:
             raise NotImplementedError(
                 f"{type(self).__name__} can not perform in-sample prediction: it has seen values until {self._end[0]}, "
-                f"and is asked to go on from {self.cutoff[0]}."
+                f"but the forecast should start from {self.cutoff[0]}."
             )
         ahead = np.asarray(fh.to_relative(self._end).to_numpy(), dtype=int)
         steps = int(ahead.max())
         covariates = self._covariates(X, self._times_after(steps))
-        # The seed is drawn once, in fit: means and quantiles are of the same paths.
+        # The seed is drawn once, in fit, so that means and quantiles come from the same paths.
         return self.forecaster_.forecast(steps, n_paths=self.n_paths, covariates=covariates), ahead - 1
 
     def _framed(self, values: np.ndarray, fh: ForecastingHorizon, columns: Any) -> pd.DataFrame:
@@ -193,7 +193,7 @@ class SktimeGPForecaster(BaseForecaster):
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
         """Parameters for sktime's checks, small enough for hundreds of fits."""
         small = {"window": 2, "n_draws": 2, "max_iter": 20, "random_state": 0, "n_paths": 20}
-        return [small, {**small, "n_draws": 3, "max_iter": 5}]  # no other shapes: each is a program to compile
+        return [small, {**small, "n_draws": 3, "max_iter": 5}]  # the same shapes, because each new shape is compiled
 
 
 def _differ(values: pd.DataFrame, seen: pd.DataFrame) -> bool:
@@ -202,6 +202,8 @@ def _differ(values: pd.DataFrame, seen: pd.DataFrame) -> bool:
 
 
 def _check_unit_steps(index: pd.Index) -> None:
-    """Refuse 0, 2, 4, …: to sktime the next number is the next step, to `GPForecaster` it would be the next but one."""
+    """Refuse an index such as 0, 2, 4, …: the step after 4 is 5 for sktime, but 6 for `GPForecaster`."""
     if pd.api.types.is_integer_dtype(index.dtype) and len(index) > 1 and index[1] - index[0] != 1:
-        raise ValueError(f"y is indexed in steps of {index[1] - index[0]}; sktime counts in ones. Number them anew.")
+        raise ValueError(
+            f"y is indexed in steps of {index[1] - index[0]}, but sktime counts in steps of 1. Renumber its index."
+        )

@@ -1,8 +1,10 @@
-"""What our estimators are compared with: the paper's competitors, and what practitioners use.
+"""Methods with which our estimators are compared: the paper's competitors, and methods that practitioners use.
 
-Those of regression have the same interface: `fit(X, y)` with NaN in X, and `predict(X, return_std=False)` at complete
-inputs. So have those of forecasting: `fit(series)` with NaN for gaps, and `forecast(steps, n_paths=500)`; and those of
-classification with few labels: `fit(X, y)` with -1 for unlabelled rows, `predict(X)` and mostly `predict_proba(X)`.
+All methods for one task have the same interface.
+
+- Regression: `fit(X, y)` with NaN in X, and `predict(X, return_std=False)` at complete inputs.
+- Forecasting: `fit(series)` with NaN for gaps, and `forecast(steps, n_paths=500)`.
+- Classification with few labels: `fit(X, y)` with -1 for unlabelled rows, `predict(X)` and mostly `predict_proba(X)`.
 """
 
 from .gp import CompleteRowsGP, ExactGP

@@ -1,4 +1,4 @@
-"""Units and checks that all baselines share."""
+"""The base class of the baselines for regression, with their units and checks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class Baseline(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Standardises, and hands (n, q) inputs with NaN and (n, p) outputs on to `_fit` and `_predict`."""
+    """Standardises inputs (n, q), which may have NaN, and outputs (n, p), and passes them to `_fit` and `_predict`."""
 
     def fit(self, X: Any, y: Any) -> Baseline:
-        """Fit to rows whose inputs may be NaN."""
+        """Fit to rows in which inputs may be NaN."""
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         self._y_is_flat = y.ndim == 1
@@ -25,7 +25,7 @@ class Baseline(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Mean, and on request standard deviation, of new outputs at complete inputs."""
+        """The mean of new outputs at complete inputs, and with `return_std` their standard deviation."""
         check_is_fitted(self, "_y_scaler")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         mean, variance = self._predict(self._x_scaler.transform(X))
@@ -42,7 +42,7 @@ class Baseline(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 def complete_rows(X: np.ndarray) -> np.ndarray:
-    """Which rows have no hole; at least two are needed."""
+    """Which rows have no missing value. Raises ValueError if there are fewer than two."""
     rows = ~np.isnan(X).any(axis=1)
     if rows.sum() < 2:
         raise ValueError(f"{rows.sum()} of {len(X)} rows are complete; this method needs at least two.")

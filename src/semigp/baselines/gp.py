@@ -1,4 +1,4 @@
-"""An exact GP, and the one that leaves incomplete rows out."""
+"""An exact GP, and a GP that leaves out incomplete rows."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .base import Baseline, complete_rows
 
 
 class ExactGP(Baseline):
-    """GP regression with an ARD RBF kernel on complete rows: with all of them known, the oracle.
+    """GP regression with an ARD RBF kernel on complete rows. Given the true missing values, it is the oracle.
 
     Parameters
     ----------
     per_output : bool
-        Noise and signal variance per output, or shared.
+        Whether every output has its own noise and signal variance; otherwise they are shared.
     linear : bool
-        A linear kernel beside the RBF.
+        Whether to add a linear kernel to the RBF.
     lengthscale_spread : float or None
-        Of the hyperprior on log lengthscales; None: maximum likelihood.
+        Standard deviation of the hyperprior on log lengthscales; None means maximum likelihood.
     """
 
     def __init__(self, per_output: bool = True, linear: bool = False, lengthscale_spread: float | None = None) -> None:
@@ -36,7 +36,7 @@ class ExactGP(Baseline):
         q = X.shape[1]
         data = make_data(X, y, hyperpriors=default_hyperpriors(q, self.linear, self.lengthscale_spread))
         size = np.ones(y.shape[1] if self.per_output else ())
-        # Inducing points at the rows themselves: nothing is approximated.
+        # The inducing points are the rows themselves, so nothing is approximated.
         model = start(data, default_kernel(q, self.linear), X, NOISE_VARIANCE * size, size)
         stage = Stage("all", 500, (*idle_parameters(self.linear), "inducing_inputs"))
         with compilation_cache(), threadpool_limits(1, user_api="blas"):
@@ -50,7 +50,7 @@ class ExactGP(Baseline):
 
 
 class CompleteRowsGP(ExactGP):
-    """The standard GP of the paper: it sees the complete rows only."""
+    """The standard GP of the paper, which is fitted to the complete rows only."""
 
     def _fit(self, X, y):
         rows = complete_rows(X)

@@ -1,6 +1,7 @@
-"""Auto-regressive GPs that the paper compares, and its own: one RBF kernel, moment matching or nothing.
+"""The auto-regressive GPs that the paper compares, and the paper's own. All have one RBF kernel.
 
-All fit by maximum likelihood in standard units, and forecast with a Gaussian per step.
+They are fitted by maximum likelihood in standard units and forecast a Gaussian for each step. They differ in whether
+and how they feed the uncertainty of a forecast back into the next window.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..series.reading import read_series
 
 
 class _AutoRegressiveGP(BaseEstimator):
-    """A GP of the last `window` values of a series without gaps."""
+    """A GP from the last `window` values of a series without gaps to the next value."""
 
     _propagation = "none"
 
@@ -32,7 +33,7 @@ class _AutoRegressiveGP(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, series: Any) -> _AutoRegressiveGP:
-        """Fit to a series of one dimension, without gaps."""
+        """Fit to a one-dimensional series without gaps."""
         values, self._timeline = read_series(series)
         if values.shape[1] > 1 or np.isnan(values).any() or len(values) < self.window + 2:
             raise ValueError(f"{self} takes one series without gaps, longer than its window.")
@@ -48,7 +49,7 @@ class _AutoRegressiveGP(BaseEstimator):
         check_is_fitted(self, "_posterior")
         noise, nothing = np.array([self._noise]), np.zeros((steps, 0))
         mean, variance = propagate(self._propagation, [self._posterior], noise, self._last, nothing)
-        # What runs away is held, so that nothing becomes infinite.
+        # Means and variances are clipped, so that a forecast that diverges stays finite.
         mean, std = np.clip(np.nan_to_num(mean), -10.0, 10.0), np.sqrt(np.clip(np.nan_to_num(variance), 1e-12, 100.0))
         natural = mean * self._scale + self._centre, std * self._scale
         return Forecast.from_moments(*natural, self._timeline, self._values)
@@ -65,7 +66,7 @@ class _AutoRegressiveGP(BaseEstimator):
 
 
 class NaiveGP(_AutoRegressiveGP):
-    """Its own means are fed back as if they were observed."""
+    """A GP that feeds its own means back as if they were observed."""
 
 
 class GirardGP(_AutoRegressiveGP):
@@ -75,10 +76,10 @@ class GirardGP(_AutoRegressiveGP):
 
 
 class PublishedGP(_AutoRegressiveGP):
-    """The paper's forecaster: a sparse GP, started at a signal-to-noise ratio of 100 that is held at first.
+    """The paper's forecaster: a sparse GP whose fit starts at a signal-to-noise ratio of 100, held fixed at first.
 
-    The window's variances are fed back, its covariances are not. Short runs of the optimiser give the published errors;
-    at convergence they are larger.
+    The variances of the window are fed back, but not its covariances. Short runs of the optimiser give the published
+    errors; at convergence the errors are larger.
     """
 
     _propagation = "diagonal"

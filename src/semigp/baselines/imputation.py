@@ -1,4 +1,4 @@
-"""Impute first, then fit an exact GP: once, or to several draws."""
+"""Baselines that impute the missing inputs first and then fit an exact GP, to one imputation or to several draws."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .gp import ExactGP
 
 
 class JointGaussianImputer(TransformerMixin, BaseEstimator):
-    """Missing entries at their conditional mean under a Gaussian fitted by expectation maximisation."""
+    """Fills missing entries with their conditional mean under a Gaussian fitted by expectation maximisation."""
 
     def fit(self, X: Any, y: Any = None) -> JointGaussianImputer:
         """Learn mean and covariance from rows with NaN."""
@@ -29,12 +29,12 @@ class JointGaussianImputer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """The rows without NaN."""
+        """The rows with every NaN filled in."""
         return joint_gaussian.complete_rows(self.gaussian_, np.asarray(X, float))[0]
 
 
 class ImputedGP(Baseline):
-    """An imputer on X, or on [X, Y] together, followed by an exact GP.
+    """An exact GP on inputs that an imputer has filled in, from X alone or from [X, Y] together.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class ImputedGP(Baseline):
 
 
 class MultipleImputationGP(Baseline):
-    """Draws of [X, Y] from an imputer with `random_state`, an exact GP for each, predictions pooled."""
+    """Several draws of [X, Y] from an imputer with `random_state`, an exact GP for each, and pooled predictions."""
 
     def __init__(self, imputer: Any, n_draws: int = 5, gp: ExactGP | None = None, random_state: int = 0) -> None:
         self.imputer = imputer
@@ -94,10 +94,11 @@ class MultipleImputationGP(Baseline):
 
 
 class GPLVMImputation(Baseline):
-    """The paper's imputation by a GP-LVM: missing inputs as point estimates under a GP of the complete rows.
+    """The paper's imputation by a GP-LVM: missing inputs are point estimates under a GP of the complete rows.
 
-    They start at the nearest row on [X, Y], move where the GP, fitted to the complete rows and then held, explains
-    their outputs best under a standard normal prior, and are taken for observed by a second GP on all rows.
+    The first GP is fitted to the complete rows and then held fixed. Missing inputs start at the values of the nearest
+    row in [X, Y] and move to where this GP explains their outputs best, under a standard normal prior. A second GP on
+    all rows treats them as observed.
     """
 
     def __init__(self, n_inducing: int = 50) -> None:
@@ -114,7 +115,7 @@ class GPLVMImputation(Baseline):
         everything = make_data(X, y, hyperpriors=hyperpriors)
         places, is_real = everything.rows, everything.rows >= 0
         mean = np.where(is_real[:, None], started[places], 0.0)
-        # A variance that says nothing: q(x) is a point.
+        # The variance is tiny, so that q(x) is practically a point.
         points = replace(model, mean=mean, variance=np.full(mean.shape, 1e-6))
         hold = ("kernel*", "noise_variance", "output_scale", "inducing_inputs", "variance")
         points, _ = fit(points, everything, [Stage("missing inputs", 300, hold)], 1e-7)

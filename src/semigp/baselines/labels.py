@@ -1,4 +1,4 @@
-"""What classification with few labels is compared with. In y, -1 marks rows without a label, as in scikit-learn."""
+"""Baselines for classification with few labels. In y, -1 marks rows without a label, as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..core.label_gp import CovariancePart, LabelGP, median_square, one_hot, sha
 
 
 class _FromLabelledRows(ClassifierMixin, BaseEstimator):
-    """Sorts out which rows have a label."""
+    """A classifier that learns from the rows with a label."""
 
     def _labelled(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All rows, which of them are labelled, and the numbers of their classes."""
+        """All rows, the indices of the labelled rows, and the class numbers of these."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         rows = np.flatnonzero(y != -1)
         if not len(rows):
-            raise ValueError("y has no label: every row is -1.")
+            raise ValueError("y has no label: every row is -1. Give at least one row a class.")
         self.classes_, numbers = np.unique(y[rows], return_inverse=True)
         return X, rows, numbers
 
@@ -41,7 +41,7 @@ def _knows_probabilities(model: Any) -> bool:
 
 
 class _WithClassifier(_FromLabelledRows):
-    """Rows, as they are or made into something else, go into a classifier of scikit-learn's."""
+    """A scikit-learn classifier on the rows, or on inputs computed from them."""
 
     @available_if(_knows_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -49,7 +49,7 @@ class _WithClassifier(_FromLabelledRows):
         return self._scores(X)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Probabilities where the classifier has them, else 1 for the class it chooses."""
+        """Probabilities if the classifier has them, otherwise 1 for the class that it predicts and 0 elsewhere."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         inputs = self._inputs(X)
@@ -62,7 +62,7 @@ class _WithClassifier(_FromLabelledRows):
 
 
 class LabelledRows(_WithClassifier):
-    """Any classifier, on the labelled rows alone.
+    """A classifier that is fitted to the labelled rows alone.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class LabelledRows(_WithClassifier):
 
 
 class OneHotGP(_FromLabelledRows):
-    """GP regression of one-hot labels on the labelled rows, isotropic RBF, hyperparameters by evidence."""
+    """GP regression of one-hot labels on the labelled rows, with an isotropic RBF kernel fitted by the evidence."""
 
     def fit(self, X: Any, y: Any) -> OneHotGP:
         """Fit to the rows whose label is not -1."""
@@ -88,25 +88,25 @@ class OneHotGP(_FromLabelledRows):
         self._rows, weights = X[rows], np.ones(len(rows))
         squares = euclidean_distances(self._rows, squared=True)
         self._median = median_square(squares)
-        self._gp = LabelGP(
-            [CovariancePart(squares / self._median, True)], one_hot(numbers, len(self.classes_)), weights
-        )
+        part = CovariancePart(squares / self._median, True)
+        self._gp = LabelGP([part], one_hot(numbers, len(self.classes_)), weights)
         self._sharpness, _ = sharpen(self._gp.left_out, numbers, weights)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class: softmax of the means, as sharp as suits labels left out."""
+        """Probability of each class: the softmax of the means, with a sharpness that suits left-out labels best."""
         return self._scores(X)
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         squares = euclidean_distances(X, self._rows, squared=True)
-        return softmax(self._sharpness * self._gp.predict([CovariancePart(squares / self._median, True)]), axis=1)
+        part = CovariancePart(squares / self._median, True)
+        return softmax(self._sharpness * self._gp.predict([part]), axis=1)
 
 
 class Embedded(_WithClassifier):
-    """A classifier on an embedding of the rows: of all of them, or of the labelled ones only.
+    """A classifier on an embedding, which is learned from all rows or from the labelled rows only.
 
     Parameters
     ----------
@@ -114,9 +114,10 @@ class Embedded(_WithClassifier):
         PCA, or a Bayesian GP-LVM.
     classifier : scikit-learn classifier
     n_samples : int
-        Draws from q(x) for each labelled row; 0 = means only. The embedding's `transform` must have `return_std`.
+        Number of draws from q(x) for each labelled row; 0 uses the means only. With draws, the embedding's `transform`
+        must have `return_std`.
     labelled_only : bool
-        Leave the other rows out of the embedding.
+        Whether the embedding is learned from the labelled rows only.
     random_state : int, RandomState or None
     """
 
@@ -135,7 +136,7 @@ class Embedded(_WithClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Embedded:
-        """Embed, and fit to the rows whose label is not -1."""
+        """Learn the embedding, and fit the classifier to the rows whose label is not -1."""
         X, rows, numbers = self._labelled(X, y)
         self.embedding_ = clone(self.embedding).fit(X[rows] if self.labelled_only else X)
         if self.n_samples:

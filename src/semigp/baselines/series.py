@@ -1,4 +1,4 @@
-"""Forecasting competitors: each value is a function of the last few, plus a draw of what that function leaves over."""
+"""Baselines for forecasting: the next value is a function of the last few values, plus a random deviation."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 from ..series.forecast import Forecast
 from ..series.reading import fill_gaps, read_series
 
-FARTHEST = 10.0  # standard deviations from the training mean where runaway paths are held
+FARTHEST = 10.0  # diverging paths are held at this many standard deviations from the training mean
 N_FOLDS = 5
 
 
 class SeriesBaseline(BaseEstimator):
-    """Fills gaps, standardises, and simulates each dimension forward on its own from `_fit`, `_next` and `_draw`."""
+    """Fills gaps, standardises, and simulates each dimension on its own by means of `_fit`, `_next` and `_draw`."""
 
-    lags = 1  # how many past values `_next` looks at
+    lags = 1  # how many past values `_next` uses
 
     def fit(self, series: Any) -> SeriesBaseline:
-        """Fit to a series; NaN is filled in between its neighbours."""
+        """Fit to a series. NaN is interpolated between its neighbours."""
         values, timeline = read_series(series)
         if self.lags < 1:
-            raise ValueError(f"lags is at least 1; got {self.lags}.")
+            raise ValueError(f"lags must be at least 1; got {self.lags}.")
         if len(values) < self._shortest():
             raise ValueError(f"{self} needs a series of at least {self._shortest()} steps; got {len(values)}.")
         filled = fill_gaps(values)
@@ -42,10 +42,10 @@ class SeriesBaseline(BaseEstimator):
         return self
 
     def forecast(self, steps: int, n_paths: int = 500, random_state: int | None = None) -> Forecast:
-        """Simulated futures of the series that was fitted."""
+        """A forecast from simulated continuations of the fitted series."""
         check_is_fitted(self, "_models")
         if steps < 1 or n_paths < 1:
-            raise ValueError(f"steps and n_paths are at least 1; got {steps} and {n_paths}.")
+            raise ValueError(f"steps and n_paths must be at least 1; got {steps} and {n_paths}.")
         random = np.random.default_rng(random_state)
         columns = zip(self._models, self._recent.T, strict=True)
         paths = np.stack([self._simulate(model, recent, steps, n_paths, random) for model, recent in columns], axis=2)
@@ -65,24 +65,24 @@ class SeriesBaseline(BaseEstimator):
         return values[:, self.lags :]
 
     def _shortest(self) -> int:
-        """Length of the shortest series that can be fitted."""
+        """The length of the shortest series that can be fitted."""
         raise NotImplementedError
 
     def _fit(self, values: np.ndarray, is_known: np.ndarray) -> Any:
-        """What `_next` and `_draw` need to know of one dimension (T,), in which only some values were not filled in."""
+        """The model of one dimension (T,), which `_next` and `_draw` need. Unknown values have been filled in."""
         raise NotImplementedError
 
     def _next(self, model: Any, windows: np.ndarray) -> np.ndarray:
-        """Mean of the next value (n,) after windows (n, lags), oldest value first."""
+        """The mean of the next value (n,) after windows (n, lags), which have the oldest value first."""
         raise NotImplementedError
 
     def _draw(self, model: Any, shape: tuple[int, int], random: np.random.Generator) -> np.ndarray:
-        """Deviations from that mean."""
+        """Random deviations from the mean of `_next`."""
         raise NotImplementedError
 
 
 class Climatology(SeriesBaseline):
-    """Past values at random: the constant forecast with the right spread."""
+    """Past values drawn at random: a constant forecast with the spread of the series."""
 
     def _shortest(self):
         return 2
@@ -98,7 +98,7 @@ class Climatology(SeriesBaseline):
 
 
 class Persistence(SeriesBaseline):
-    """Random walk from the last value, its Gaussian steps as variable as the training differences."""
+    """A random walk from the last value. Its Gaussian steps have the variance of the training differences."""
 
     def _shortest(self):
         return 3  # two differences, for a variance
@@ -115,7 +115,7 @@ class Persistence(SeriesBaseline):
 
 
 class AutoRegression(SeriesBaseline):
-    """Linear autoregression with Gaussian innovations, of the order up to `lags` with the lowest AIC."""
+    """Linear autoregression with Gaussian noise. Its order is the one up to `lags` with the lowest AIC."""
 
     def __init__(self, lags: int = 18) -> None:
         self.lags = lags
@@ -138,7 +138,7 @@ class AutoRegression(SeriesBaseline):
 
 
 class BoostedRecursion(SeriesBaseline):
-    """Gradient-boosted trees on windows of `lags` values, fed their own forecasts plus out-of-fold residuals."""
+    """Gradient-boosted trees on windows of `lags` values; forecasts plus out-of-fold residuals are fed back."""
 
     def __init__(self, lags: int = 18) -> None:
         self.lags = lags
@@ -150,7 +150,7 @@ class BoostedRecursion(SeriesBaseline):
         windows = sliding_window_view(values, self.lags + 1)
         before, after = windows[:, :-1], windows[:, -1]
         trees = HistGradientBoostingRegressor(max_iter=200, min_samples_leaf=5, random_state=0)
-        # Training residuals are far too small. Folds are contiguous because neighbouring windows are near copies.
+        # Training residuals are far too small. Folds are contiguous because neighbouring windows are nearly equal.
         residuals = after - cross_val_predict(trees, before, after, cv=KFold(N_FOLDS))
         return trees.fit(before, after), residuals
 
@@ -168,7 +168,7 @@ def _lowest_aic(values: np.ndarray, lags: int) -> Any:
         from statsmodels.tsa.ar_model import ar_select_order
     except ImportError as error:
         raise ImportError('AutoRegression needs statsmodels: pip install "semigp[forecast]".') from error
-    # Without noise, lags are collinear and the residuals zero; the pseudo-inverse and an AIC of -∞ are right then.
+    # Without noise, lags are collinear and residuals zero. Then the pseudo-inverse and an AIC of -∞ are correct.
     with warnings.catch_warnings(), np.errstate(divide="ignore"):
         warnings.simplefilter("ignore", ModelWarning)
         return ar_select_order(values, lags, ic="aic", glob=False).model.fit()

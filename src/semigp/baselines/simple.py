@@ -1,4 +1,4 @@
-"""Baselines without a Gaussian process. Their standard deviation is the one of their own residuals."""
+"""Baselines without a Gaussian process. Their standard deviation is that of their own residuals."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Speed on this machine: `semigp bench`, `make bench`."""
+"""Measurements of speed on this machine: `semigp bench`, `make bench`."""

@@ -1,12 +1,13 @@
 """Bayesian GP-LVMs of images: `semigp bench embedding`.
 
-Each in a process of its own, semigp on all cores, GPy with one BLAS thread, which is more than three times as fast here
-as with two.
+Each fit runs in its own process: semigp on all cores, and GPy with one BLAS thread, which is more than three times as
+fast here as two threads.
 
-The digits 0, 2, 4, 6 of scikit-learn (717 × 64, 10 latent inputs, 50 inducing points), grey values over 16, centred and
-divided by their standard deviation: GPy's 300 iterations from its own start, and how long semigp takes to the bound GPy
-ends at. (semigp's bound counts its hyperpriors, so that it has to climb a little higher.) Then USPS: 2000 × 256, 10
-latent inputs, 60 inducing points, fitted to the end, and new rows embedded with and without back constraints.
+Digits 0, 2, 4, 6 of scikit-learn (717 × 64, 10 latent inputs, 50 inducing points), with grey values divided by 16,
+centred, and divided by their standard deviation. GPy runs 300 iterations from its own start; we measure how long semigp
+takes to reach the bound at which GPy ends. (The bound of semigp includes its hyperpriors, so it has to rise a little
+higher.) USPS: 2000 × 256, 10 latent inputs, 60 inducing points, fitted to convergence; then new rows are embedded, with
+and without back constraints.
 """
 
 import importlib.util
@@ -29,10 +30,10 @@ TABLE = "embedding-speed.md"
 
 
 def time_gpy() -> dict:
-    """GPy's own start: PCA means, variances at random, inducing points among the rows."""
+    """Time and bound of GPy from its own start: means by PCA, random variances, inducing points among the rows."""
     import GPy
 
-    np.random.seed(0)  # noqa: NPY002, which GPy draws from
+    np.random.seed(0)  # noqa: NPY002 - GPy uses this generator
     rows = load_digits()
     started = time.perf_counter()
     kernel = GPy.kern.RBF(10, ARD=True)
@@ -42,7 +43,7 @@ def time_gpy() -> dict:
 
 
 def time_semigp(target: float) -> dict:
-    """Until the bound is as high as the target, compilation included."""
+    """Time of semigp until its bound reaches the target, and until it converges, with compilation."""
     from semigp import BayesianGPLVM
 
     rows, reached = load_digits(), {}
@@ -77,13 +78,13 @@ def time_usps(back_constrained: bool) -> dict:
 
 
 def measure(which: str, *arguments: object, cache: str = "off") -> dict:
-    """In a process of its own; what it compiles is kept in the folder `cache`."""
+    """The result of one measurement in its own process, whose compiled code is kept in the folder `cache`."""
     return run_module("embedding", which, *arguments, cache=cache, blas_threads=1 if which == "gpy" else None)
 
 
 def main(folder: Path) -> None:
     if importlib.util.find_spec("GPy") is None:
-        raise ValueError("This benchmark times semigp to a bound of GPy, which is not installed: pip install GPy.")
+        raise ValueError("This benchmark compares with the bound of GPy, which is not installed: pip install GPy.")
     gpy = measure("gpy")
     cache = tempfile.mkdtemp()
     cold, warm = (measure("semigp", str(gpy["bound"]), cache=cache) for _ in range(2))

@@ -2,14 +2,17 @@
 
 Bayesian GP-LVMs of problems of the paper's size. semigp and GPy read the same start from one file: principal components
 of unit variance, q(x) of variance 0.1, inducing inputs at cluster centres, lengthscales √q, noise variance 0.05. They
-maximise the same bound: no hyperpriors, the same jitter, and a check that they agree on it at the start and where GPy
-ends. GPy runs until its optimiser ends, or for 5000 evaluations; what counts is when semigp first exceeds that bound,
-with everything free from the beginning as in GPy. semigp runs until its optimiser ends; where that is below GPy's bound
-it starts again until it has exceeded it or GPy's time is up: with noise and signal held for 50 iterations, as in our
-estimators, then with other inducing inputs.
+maximise the same bound, without hyperpriors and with the same jitter; the benchmark checks that they agree on it at the
+start and where GPy ends.
 
-Each fit is a process of its own, semigp on all cores, GPy with one BLAS thread, which is more than three times as fast
-as with two. Imports count separately; compilation counts: all of it in a first process, loading it back in a second.
+GPy runs until its optimiser ends, or for 5000 evaluations. The result is the time at which semigp first exceeds the
+bound of GPy, with all parameters free from the beginning, as in GPy. If the optimiser of semigp ends below that bound,
+semigp starts again until it exceeds the bound or has used as much time as GPy: with noise and signal held fixed for 50
+iterations, as in our estimators, and then with other inducing inputs.
+
+Each fit runs in its own process: semigp on all cores, and GPy with one BLAS thread, which is more than three times as
+fast as two. Imports are measured separately. Compilation is included: a first process compiles everything, a second one
+loads the compiled code.
 """
 
 import json
@@ -28,17 +31,17 @@ from .peers.common import peak_mib
 TABLE = "end-to-end.md"
 MODULE = "semigp.benchmarks.endtoend"
 JITTER = 1e-6  # relative to the kernel's variance
-MOST_EVALUATIONS = 5000  # of GPy; semigp stops when GPy's time is up
+MOST_EVALUATIONS = 5000  # by GPy; semigp stops when it has used as much time as GPy
 MANY = 100_000
-TOLERANCE = 1e7 * np.finfo(float).eps  # relative gain per iteration; SciPy's default, which is GPy's
-STARTS = 2  # they differ in the inducing inputs
-AGREE = 1e-6  # relative difference of the bounds at the start
-OTHER_STARTS = 1000  # their first seed
-MOST_OF_IT = 0.99  # of GPy's rise; the rest is the tail of its convergence
+TOLERANCE = 1e7 * np.finfo(float).eps  # relative gain per iteration: the default of SciPy, which GPy uses
+STARTS = 2  # starts differ in the inducing inputs
+AGREE = 1e-6  # largest relative difference of the bounds at the start
+OTHER_STARTS = 1000  # seeds of further starts are larger than this
+MOST_OF_IT = 0.99  # share of the rise of GPy's bound; the rest is the slow end of its convergence
 
 
 def load_digits() -> np.ndarray:
-    """Digits 0, 2, 4, 6 of scikit-learn: grey values over 16, centred, divided by their standard deviation."""
+    """Digits 0, 2, 4, 6 of scikit-learn: grey values divided by 16, centred, divided by their standard deviation."""
     from sklearn.datasets import load_digits
 
     images, labels = load_digits(return_X_y=True)
@@ -71,7 +74,7 @@ def load_oil() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to embed."""
+    """Rows to embed, and the size of the model."""
 
     load: Callable[[], np.ndarray]
     n_latent: int
@@ -87,7 +90,7 @@ PROBLEMS = {
 
 
 def write_start(problem: Problem, path: Path, seed: int) -> tuple[int, ...]:
-    """The rows and where q(x) and the inducing inputs begin; the shape of the rows."""
+    """Write the rows and the start of q(x) and of the inducing inputs to a file, and return the shape of the rows."""
     from semigp.estimators.common.starts import centres, principal_components
 
     rows = problem.load()
@@ -121,12 +124,12 @@ def fit_gpy(path: str) -> dict:
     imported = time.perf_counter() - began
 
     class RBF(GPy.kern.RBF):
-        """K_uu + jitter · variance · I, as in semigp. GPy's gradients follow: that by the variance is made of K."""
+        """K_uu + jitter · variance · I, as in semigp. The gradients stay right: GPy computes dL/dvariance from K."""
 
         def K(self, X, X2=None):
             return super().K(X, X2) + (JITTER * float(self.variance[0]) * np.eye(len(X)) if X2 is None else 0.0)
 
-    VarDTC.const_jitter = 0.0  # which would not grow with the variance
+    VarDTC.const_jitter = 0.0  # GPy's own jitter would not grow with the variance
     start = np.load(path)
     rows, mean, inducing = start["rows"], start["mean"], start["inducing"]
     q = mean.shape[1]
@@ -208,7 +211,7 @@ def fit_semigp(path: str, target: float, most: float, limit: float) -> dict:
 
 
 def make_model(rows, mean, variance, inducing, lengthscale=None, signal_variance=1.0, noise_variance=0.05):
-    """Model and data of a GP-LVM without hyperpriors."""
+    """The model and the data of a GP-LVM without hyperpriors."""
     from semigp.core import RBF
     from semigp.core.sparse.model import make_data, start
 
@@ -216,12 +219,12 @@ def make_model(rows, mean, variance, inducing, lengthscale=None, signal_variance
     data = make_data(np.full(mean.shape, np.nan), rows, jitter=JITTER)
     kernel = RBF(1.0, np.full(q, np.sqrt(q)) if lengthscale is None else lengthscale)
     model = start(data, kernel, inducing, noise_variance, np.sqrt(signal_variance))
-    filled = np.asarray(data.rows)  # -1 for rows that only fill up: they weigh nothing, wherever they are
+    filled = np.asarray(data.rows)  # -1 for rows of padding, which have weight 0
     return replace(model, mean=mean[filled], variance=np.broadcast_to(variance, mean.shape)[filled]), data
 
 
 def race(problem: Problem, seed: int) -> dict:
-    """Both libraries from one start; semigp in a process that compiles, and in others that do not."""
+    """Fits of both libraries from one start; semigp in a process that compiles, and in one that does not."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "start.npz"
         shape = write_start(problem, path, seed)
@@ -235,7 +238,8 @@ def race(problem: Problem, seed: int) -> dict:
     gap = abs(fits["cold"]["start"] / gpy["start"] - 1.0)
     if not gap < AGREE:
         raise RuntimeError(
-            f"semigp and GPy start from bounds {fits['cold']['start']} and {gpy['start']}: no fair race."
+            f"semigp and GPy start from different bounds, {fits['cold']['start']} and {gpy['start']}, so their times "
+            "cannot be compared."
         )
     at_end = abs(fits["cold"]["where GPy ends"] / gpy["bound"] - 1.0)
     return {"shape": shape, "gpy": gpy, "gap": gap, "gap at end": at_end, **fits}
@@ -286,16 +290,16 @@ def detail(name, seed, row):
 
 NOTES = f"""\
 Bayesian GP-LVMs, semigp and GPy from the same start with the same bound. Seconds to the bound at which GPy's optimiser
-ends, compilation included, imports not. *First process*: nothing is compiled yet; *later process*: compiled code is
-loaded. The bound has many optima. Where semigp ends in a lower one than GPy, it uses the time that GPy takes for
-further starts, with noise and signal held at first or with other inducing inputs; their number is in brackets, and
-their time counts. Final bounds are those of the first start. *To {MOST_OF_IT:.0%}* of GPy's rise, from start to end:
-what is left is the tail of its convergence. GPy ends by itself or after {MOST_EVALUATIONS} evaluations. Starts differ
-in the inducing inputs."""
+ends, with compilation but without imports. *First process*: nothing is compiled yet; *later process*: compiled code is
+loaded. The bound has many optima. If semigp ends in a lower one than GPy, it uses the rest of GPy's time for further
+starts, with noise and signal held fixed at first or with other inducing inputs; the number of starts is in brackets,
+and their time is included. Final bounds are those of the first start. *To {MOST_OF_IT:.0%}*: seconds to this share of
+the rise of GPy's bound; the rest is the slow end of its convergence. GPy ends by itself or after {MOST_EVALUATIONS}
+evaluations. Starts differ in the inducing inputs."""
 
 
 def report(rows, missing):
-    """The whole page."""
+    """The whole page in Markdown."""
     versions = {"GPy": next(row["gpy"]["version"] for *_, row in rows)} if rows else {}
     first, second = table(HEADER, [line(*row) for row in rows]), table(DETAILS, [detail(*row) for row in rows])
     parts = [f"# {__doc__.splitlines()[0]}", origin("endtoend", versions), NOTES, first, second, *missing]
@@ -306,7 +310,7 @@ def main(folder: Path) -> None:
     try:
         GPY.python()
     except Unmeasured as error:
-        raise ValueError(f"This benchmark times semigp to bounds of GPy, which is {error}.") from None
+        raise ValueError(f"This benchmark compares with bounds of GPy, which is {error}.") from None
     print(f"{NOTES}\n\n{table(HEADER, [])}", flush=True)
     rows, missing = [], []
     for name, problem in PROBLEMS.items():

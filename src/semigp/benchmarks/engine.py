@@ -1,9 +1,9 @@
-"""One bound with its full gradient, beside other libraries and beside what the machine allows: `semigp bench engine`.
+"""One bound with its full gradient, compared with other libraries and with the machine's limit: `semigp bench engine`.
 
-Every measurement is a process of its own, pinned to one core, in float64, on the same problem: the median of at least
-five evaluations at slightly different parameters, after a warm-up. semigp and GPy take turns, so that a slow spell of
-the machine hits both. No other library has a notion of an observed row, so that their times are the same in both halves
-of the table; GPyTorch and GPflow are timed once. The limit is that of `limit.py`.
+Every measurement runs in its own process, pinned to one core, in float64, on the same problem. It is the median of at
+least five evaluations at slightly different parameters, after a warm-up. semigp and GPy take turns, so that a slow
+phase of the machine affects both. The other libraries cannot treat rows as observed, so their times are the same in
+both halves of the table; GPyTorch and GPflow are timed once. `limit.py` computes the limit.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ SIZES = [
     (5000, 5, 12, 100),
     (20000, 5, 12, 100),
 ]
-# Times GPy's speed: with all rows uncertain, and with 70 % of them observed.
+# How many times as fast as GPy we want to be: with all rows uncertain, and with 70 % of them observed.
 GOALS = {
     (100, 15, 5, 40): (5, 10),
     (130, 39, 20, 60): (5, 10),
@@ -38,13 +38,13 @@ GOALS = {
 OBSERVED = (0.0, 0.7)
 TABLE = "engine.md"
 NOTES = """\
-Milliseconds, one core each, and in brackets how many times as long as semigp.
+Milliseconds on one core, and in brackets how many times as long as semigp.
 
-- limit: the exponentials and matrix products of the method alone, each as fast as this core does them in its cache.
-  The goal is 2.5 times that at n = 20000.
-- GPyTorch: a step of its stochastic `BayesianGPLVM` over all rows. That is not the same quantity: one Monte Carlo draw
-  of a looser bound, with q(u) as free parameters and no ψ2; bound and gradient are noisy.
-- GPy, GPflow: `BayesianGPLVM`, the same bound as semigp's"""
+- limit: the exponentials and matrix products of the method alone, each as fast as this core computes them in its cache.
+  The goal is 2.5 times the limit at n = 20000.
+- GPyTorch: a step of its stochastic `BayesianGPLVM` over all rows. This is another quantity: one Monte Carlo draw of a
+  looser bound, with q(u) as free parameters and no ψ2; bound and gradient are noisy.
+- GPy, GPflow: `BayesianGPLVM`, with the same bound as semigp"""
 
 
 def time_semigp(n, q, p, m, observed):
@@ -60,7 +60,7 @@ def time_semigp(n, q, p, m, observed):
     inputs[round(observed * n) :] = np.nan
     data = make_data(inputs, y)
     model = start(data, RBF(1.0, np.sqrt(q) * np.ones(q)), inducing, 1.0)
-    rows = np.asarray(data.rows)  # -1 for rows that only fill up
+    rows = np.asarray(data.rows)  # -1 for rows of padding
     model = dataclasses.replace(model, mean=mean[rows], variance=variance[rows])
     with jax.enable_x64(True), compilation_cache():
         free, data = jax.tree.map(jax.numpy.asarray, (unconstrain(model), data))
@@ -78,7 +78,7 @@ def time_semigp(n, q, p, m, observed):
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """Time and memory of one library, or why there are none."""
+    """Time and memory of one step of a library, or the reason why they could not be measured."""
 
     seconds: float = float("nan")
     peak_mib: float = float("nan")
@@ -88,7 +88,7 @@ class Step:
 
 
 def measure_peer(peer, size, **how):
-    """A step of another library; a failure is told, and the run goes on."""
+    """A step of another library. If it fails, the result holds the reason, and the run goes on."""
     try:
         result = peer.measure(size, cores="0", **how)
     except Unmeasured as error:
@@ -140,7 +140,7 @@ def _name(row):
 
 
 def speed_line(row):
-    """Times in ms, and ratios."""
+    """A line of the table of times in milliseconds and ratios."""
     ours = row["ours"]
 
     def cell(step):
@@ -154,7 +154,7 @@ def speed_line(row):
 
 
 def rest_line(row):
-    """Compilation, cores, memory."""
+    """A line of the table of compilation, cores and memory."""
     peaks = ["-" if step.reason else f"{step.peak_mib:.0f}" for step in row["peers"].values()]
     return [
         *_name(row), f"{row['first']:.1f}", f"{row['second']:.1f}", f"{row['ours'] / row['both']:.2f}",
@@ -163,14 +163,14 @@ def rest_line(row):
 
 
 def agreement(rows):
-    """How far the bounds of GPy and GPflow are from ours, relatively, where all rows are uncertain."""
+    """The largest relative difference of the bounds of GPy and GPflow from ours, with all rows uncertain."""
     bounds = [(step.bound, row["bound"]) for row in rows if not row["observed"] for step in row["peers"].values()]
     gaps = [abs(theirs - ours) / abs(ours) for theirs, ours in bounds if np.isfinite(theirs)]
     return f" (it agrees to {max(gaps):.0e} in all of these problems; their jitters differ)." if gaps else "."
 
 
 def reasons(rows):
-    """Why there is a gap in the table, once each."""
+    """The reasons for gaps in the table, each one once."""
     gaps = {}
     for row in rows:
         for name, step in row["peers"].items():
@@ -180,7 +180,7 @@ def reasons(rows):
 
 
 def report(rows):
-    """The whole page."""
+    """The whole page in Markdown."""
     versions = {}
     for row in rows:
         for step in row["peers"].values():
@@ -188,7 +188,7 @@ def report(rows):
     title = f"# {__doc__.splitlines()[0]}"
     notes = "\n".join([NOTES + agreement(rows), *reasons(rows)])
     speed, rest = table(SPEED, [speed_line(row) for row in rows]), table(REST, [rest_line(row) for row in rows])
-    memory = "Memory is the most that the process has held, libraries included. The first call is on both cores."
+    memory = "Memory is the peak of the process, including libraries. The first call is on both cores."
     return "\n\n".join([title, origin("engine", versions), notes, speed, memory, rest]) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The four propagations of a forecast: `semigp bench forecasting`.
+"""Speed of a forecast with each of the four propagations: `semigp bench forecasting`.
 
 1110 steps from 72 windows of 18 lags, 500 paths, both cores.
 """
@@ -19,7 +19,7 @@ TABLE = "forecasting-speed.md"
 
 
 def main(folder: Path) -> None:
-    """Time a fit and every propagation, first call and median of the following ones."""
+    """Time a fit, and for every propagation the first call and the median of later calls."""
     os.environ["SEMIGP_CACHE"] = tempfile.mkdtemp()  # so that first calls compile
     series = make_mackey_glass(90)
     started = time.perf_counter()

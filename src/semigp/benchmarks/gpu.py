@@ -1,8 +1,8 @@
 """One bound with its full gradient on a GPU: `semigp bench gpu`.
 
-Every measurement is a process of its own, in float64, all inputs uncertain: the median of ten evaluations at slightly
-different parameters, after a warm-up, from the call until the result is there. The plain way is what XLA makes of the
-same formulas without our kernel. The card's own rates are measured beside.
+Every measurement runs in its own process, in float64, with all inputs uncertain. It is the median of ten evaluations at
+slightly different parameters, after a warm-up, from the call until the result is available. "Plain" means the same
+formulas compiled by XLA without our GPU kernel. The speed of the card in products and copies is measured as well.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ HEADER += ["bounds differ by", "gradients differ by"]
 
 
 def median_ms(evaluate):
-    """Of ten evaluations, told which they are."""
+    """The median time in milliseconds of ten calls of `evaluate(i)`, with the number i of the call."""
     times = [timed(lambda i=i: evaluate(i)) for i in range(12)]
     return 1e3 * statistics.median(times[2:])
 
@@ -66,7 +66,7 @@ def measure(way, n, q, p, m):
 
 
 def measure_rates():
-    """Of the card: double-precision products of matrices, and copies."""
+    """The speed of the card in double-precision matrix products and in copies; empty without a GPU."""
     import jax
     import jax.numpy as jnp
 
@@ -95,12 +95,12 @@ def line(size, plain, ours):
 
 
 def main(folder: Path) -> None:
-    rates = run_module("gpu", "rates")  # not here: a process that has seen the card keeps its memory
+    rates = run_module("gpu", "rates")  # in its own process, because a process that has used the card keeps its memory
     if not rates:
         raise Unmeasured("There is no GPU here that JAX can use.")
     note = (
-        f"{rates['card']}: {rates['teraflops']:.0f} TFLOP/s in double-precision products of matrices, "
-        f"{rates['terabytes']:.1f} TB/s in copies, read and written, as measured here."
+        f"{rates['card']}: {rates['teraflops']:.0f} TFLOP/s in double-precision matrix products and "
+        f"{rates['terabytes']:.1f} TB/s in copies (bytes read plus written), as measured here."
     )
     rows = []
     for size in SIZES:

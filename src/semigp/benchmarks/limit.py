@@ -1,9 +1,9 @@
-"""What a core needs at least: the exponentials and matrix products of one bound and gradient, and nothing else.
+"""The least time that one core needs: the exponentials and matrix products of one bound and gradient, and nothing else.
 
-For every uncertain row and pair of inducing points (the RBF's ψ2): one exponential, and three products with an inner
+For every uncertain row and pair of inducing points (ψ2 of the RBF): one exponential, and three products with an inner
 or outer size of 2q + 2, for the exponent and for both halves of its gradient. For every observed row and inducing
-point: the same, and two products with an m × m matrix, for Ψ2 and its gradient. Each is measured by itself, in float64,
-on blocks that stay in the cache; of several ways and several sizes of block the fastest counts.
+point: the same, and two products with an m × m matrix, for Ψ2 and its gradient. Each operation is measured by itself,
+in float64, on blocks that stay in the cache. The fastest of several methods and block sizes counts.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 from semigp.core.kernels.exponential import exp2
 from semigp.core.numerics.compiler import WIDE_VECTORS
 
-_STEPS = 50  # of a compiled loop over one block
+_STEPS = 50  # steps of a compiled loop over one block
 _SIZES = (2**13, 2**15, 2**17, 2**20)  # numbers in a block
-_ROWS = (32, 256, 2048)  # of a block
+_ROWS = (32, 256, 2048)  # rows in a block
 
 
 def fastest(function: Callable[[], Any], seconds: float = 0.05) -> float:
-    """Seconds of the fastest of as many calls as there is time for, after two that only warm up."""
+    """Seconds of the fastest call after two for warm-up. Calls are repeated for `seconds`, and at least 7 times."""
     times: list[float] = []
     while len(times) < 7 or sum(times) < seconds:
         began = time.perf_counter()
@@ -37,7 +37,7 @@ def fastest(function: Callable[[], Any], seconds: float = 0.05) -> float:
 
 
 def seconds_per_exponential() -> float:
-    """By NumPy, by XLA, or by this library's polynomial."""
+    """Seconds for one exponential, by the fastest of NumPy, XLA and our polynomial."""
     return min(way(size) / size for size in _SIZES for way in (_numpy_exp, _loop_of(jnp.exp), _loop_of(exp2)))
 
 
@@ -47,7 +47,7 @@ def _numpy_exp(size: int) -> float:
 
 
 def _loop_of(function: Callable) -> Callable[[int], float]:
-    """exp(-exp(-…)) of one block, again and again, inside of one compiled program."""
+    """A function that measures seconds of exp(-exp(-…)) per step on one block, in a single compiled program."""
     steps = jax.jit(lambda x: jax.lax.fori_loop(0, _STEPS, lambda _, x: function(-x), x), compiler_options=WIDE_VECTORS)
 
     def seconds(size: int) -> float:
@@ -58,7 +58,7 @@ def _loop_of(function: Callable) -> Callable[[int], float]:
 
 
 def seconds_per_product(shape: str, n: int, pairs: int, inner: int) -> float:
-    """Of a product such as "pi,in->pn", per pair p and row n, in the best of all blocks of pairs and rows."""
+    """Seconds of a product such as "pi,in->pn" per pair p and row n, for the best size of block."""
     blocks = {(min(pairs, max(1, size // rows)), min(n, rows)) for size in _SIZES for rows in _ROWS}
     return min(_product(shape, {"p": p, "n": rows, "i": inner}) / (p * rows) for p, rows in blocks)
 
@@ -73,7 +73,7 @@ def _product(shape: str, sizes: dict[str, int]) -> float:
 
 
 def limit(n: int, q: int, m: int, observed: float) -> float:
-    """Seconds for one bound and gradient of n rows, a share of them observed."""
+    """Seconds for one bound and gradient of n rows, of which a share is observed."""
     exponential, inner = seconds_per_exponential(), 2 * q + 2
     total = 0.0
     for rows, pairs in ((n - round(observed * n), m * (m + 1) // 2), (round(observed * n), m)):

@@ -1,4 +1,4 @@
-"""Measurements in processes of their own, and what to say of the machine they ran on."""
+"""Measurements in separate processes, and a description of the machine on which they ran."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from typing import Any
 import semigp
 
 _SCRIPTS = Path(__file__).parent / "peers"
-_SIGNS_OF_LACK = ("MemoryError", "bad_alloc", "ResourceExhausted", "not enough memory", "allocate memory", "OOM")
-_SIGNALS_OF_LACK = (-6, -9)  # an abort, often of a failed allocation; the system's own end to a process
+_OUT_OF_MEMORY_WORDS = ("MemoryError", "bad_alloc", "ResourceExhausted", "not enough memory", "allocate memory", "OOM")
+_OUT_OF_MEMORY_SIGNALS = (-6, -9)  # an abort, often after a failed allocation; a kill by the system
 
 
 class Unmeasured(Exception):
-    """A measurement that could not be made, and why."""
+    """A measurement that could not be made. The message says why."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Another library, in this environment or in one of its own."""
+    """Another library, in this environment or in its own."""
 
     name: str
     module: str
 
     @property
     def variable(self) -> str:
-        """The environment variable that may name a Python which has the library."""
+        """The environment variable that can name a Python with the library."""
         return f"SEMIGP_BENCH_{self.module.upper()}"
 
     def python(self) -> str:
-        """A Python that has the library: the one that was named, `make`'s, or this one."""
+        """A Python with the library: the one named by the variable, the one made by `make peers`, or this one."""
         named = os.environ.get(self.variable)
         if named:
             return named
@@ -47,11 +47,11 @@ class Peer:
         if made.exists():
             return str(made)
         if importlib.util.find_spec(self.module) is None:
-            raise Unmeasured(f"not installed: `make peers`, or name a Python that has it in ${self.variable}")
+            raise Unmeasured(f"not installed: run `make peers`, or set ${self.variable} to a Python that has it")
         return sys.executable
 
     def measure(self, size: tuple[int, ...], **how: Any) -> dict:
-        """One step at this size."""
+        """The result of one measurement at this size."""
         script = _SCRIPTS / f"time_{self.module.lower()}.py"
         return run([self.python(), "-W", "ignore", str(script), *map(str, size)], **how)
 
@@ -66,7 +66,10 @@ def run(
     cache: Any = "off",
     seconds: float = 900.0,
 ) -> dict:
-    """What a process prints last, as JSON; pinned to `cores`, with a BLAS thread on each, and its own compiled code."""
+    """Run a command, and return the last line that it prints, read as JSON.
+
+    The process is pinned to `cores`, with one BLAS thread for each. Its compiled code is kept in `cache`.
+    """
     environment = os.environ | {"SEMIGP_CACHE": str(cache)}
     if cores is not None:
         blas_threads = len(cores.split(","))
@@ -79,20 +82,20 @@ def run(
     except subprocess.TimeoutExpired:
         raise Unmeasured(f"more than {seconds:.0f} s") from None
     if done.returncode:
-        if done.returncode in _SIGNALS_OF_LACK or any(sign in done.stderr for sign in _SIGNS_OF_LACK):
+        if done.returncode in _OUT_OF_MEMORY_SIGNALS or any(sign in done.stderr for sign in _OUT_OF_MEMORY_WORDS):
             raise Unmeasured("out of memory")
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def run_module(module: str, *arguments: Any, **how: Any) -> dict:
-    """A module of this folder as a process: `python -m semigp.benchmarks.module …`."""
+    """Run a module of this folder as a process, `python -m semigp.benchmarks.module …`, and return its result."""
     command = [sys.executable, "-W", "ignore", "-m", f"semigp.benchmarks.{module}", *map(str, arguments)]
     return run(command, **how)
 
 
 def origin(benchmark: str, versions: dict[str, str] | None = None) -> str:
-    """A sentence: what made this table, when, with what, where."""
+    """A sentence that says which benchmark made a table, when, with which versions, and on which machine."""
     ours = {"semigp": semigp.__version__} | {name: version(name) for name in ("jax", "numpy")}
     packages = ", ".join(f"{name} {number}" for name, number in (ours | (versions or {})).items())
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -1,8 +1,9 @@
 """One bound with its full gradient, from a thousand to a million rows: `semigp bench scaling`.
 
-Every number of rows is a process of its own, on one core. Time is the fastest of a few evaluations after a warm-up.
-Memory is what an evaluation adds to what the process already holds, by the system's account, less the gradient it hands
-back; and what XLA says it sets aside for the program. Data and parameters grow with the rows, as they must.
+Every number of rows is measured in its own process, on one core. Time is the fastest of a few evaluations after a
+warm-up. Memory is measured in two ways: what an evaluation adds to the memory of the process, according to the system
+and without the gradient that it returns; and what XLA reports to set aside for the program. Data and parameters
+necessarily grow with the rows.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ MIB = 2**20
 
 
 def resident(name):
-    """Memory now (VmRSS) or at most (VmHWM), in MiB; NaN where the system does not tell."""
+    """The current (VmRSS) or peak (VmHWM) memory in MiB; NaN if the system does not report it."""
     try:
         lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     except OSError:
@@ -32,13 +33,13 @@ def resident(name):
 
 
 def forget_peak():
-    """Let VmHWM begin anew, where the system allows it."""
+    """Reset the peak memory (VmHWM), if the system allows it."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def measure(n):
-    """Time and memory of n rows, all of them uncertain."""
+    """Time and memory of one bound and gradient of n rows, all uncertain."""
     import jax
 
     from semigp.core import RBF
@@ -80,10 +81,10 @@ def line(row):
 
 
 def report(rows):
-    """The whole page."""
+    """The whole page in Markdown."""
     settings = (
-        f"{Q} uncertain inputs, {P} outputs, {M} inducing points, float64, one core. The process's peak has libraries, "
-        "compilation and the making of the data in it."
+        f"{Q} uncertain inputs, {P} outputs, {M} inducing points, float64, one core. The peak of the process includes "
+        "libraries, compilation and the simulation of the data."
     )
     parts = [f"# {__doc__.splitlines()[0]}", origin("scaling"), settings, table(HEADER, [line(row) for row in rows])]
     return "\n\n".join(parts) + "\n"

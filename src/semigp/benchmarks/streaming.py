@@ -1,8 +1,8 @@
 """Ten million rows through `StreamingGPRegressor`, from memory-mapped arrays: `semigp bench streaming`.
 
-10 inputs, a fifth of the rows incomplete, 100 inducing points, in a process of its own that reports its peak memory.
-$SEMIGP_STREAMING_ROWS sets another number of rows, $SEMIGP_STREAMING_FOLDER where their file goes (0.9 GB for ten
-million).
+There are 10 inputs and 100 inducing points, and a fifth of the rows is incomplete. The fit runs in its own process,
+which reports its peak memory. $SEMIGP_STREAMING_ROWS sets another number of rows, and $SEMIGP_STREAMING_FOLDER the
+folder for their file (0.9 GB for ten million rows).
 """
 
 import json
@@ -24,7 +24,7 @@ TABLE = "streaming.md"
 
 
 def make_piece(count: int, seed: int) -> np.ndarray:
-    """Rows of ten correlated inputs and an output that five of them explain, NaN where missing."""
+    """Rows of ten correlated inputs, with NaN where missing, and an output that depends on five of them."""
     random, mixing = np.random.default_rng(seed), np.random.default_rng(2**32).normal(size=(INPUTS, INPUTS))
     x = random.normal(size=(count, INPUTS)) @ (0.7 * np.eye(INPUTS) + 0.5 * mixing / np.sqrt(INPUTS))
     y = np.sin(1.5 * x[:, 0]) + 0.5 * x[:, 1] * x[:, 2] + 0.3 * x[:, 3] ** 2 + 0.3 * x[:, 4]
@@ -36,7 +36,7 @@ def make_piece(count: int, seed: int) -> np.ndarray:
 
 
 def write_rows(path: Path, count: int) -> None:
-    """A file of float64, piece by piece."""
+    """Write the rows to a file of float64, piece by piece."""
     table = np.lib.format.open_memmap(path, "w+", np.float64, (count, INPUTS + 1))
     for start in range(0, count, PIECE):
         table[start : start + PIECE] = make_piece(min(PIECE, count - start), start // PIECE)
@@ -44,7 +44,7 @@ def write_rows(path: Path, count: int) -> None:
 
 
 def measure(path: str) -> dict:
-    """Fit, and predict rows that were held out."""
+    """Fit the model, and score its predictions of held-out rows."""
     from semigp import StreamingGPRegressor, scores
 
     table = np.load(path, mmap_mode="r")

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Entry point; says what to install where something is missing."""
+    """Run the command line. If a package is missing, say what to install."""
     try:
         from .app import app
     except ModuleNotFoundError as error:

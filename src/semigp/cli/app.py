@@ -1,4 +1,4 @@
-"""The commands."""
+"""The commands of `semigp`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",  # so that lines of a paragraph flow
+    rich_markup_mode="markdown",  # so that the lines of a paragraph are joined
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -49,14 +49,14 @@ def _show_version(is_asked: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", help="Say which version this is.", callback=_show_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Gaussian processes for data with holes.
 
-    Files to try every example on: semigp demo --data .
+    To get the files for the examples: semigp demo --data .
 
-    Exit codes: 0 done, 1 unexpected, 2 wrong use, 3 a file that cannot be used, 4 another
+    Exit codes: 0 done, 1 unexpected error, 2 wrong use, 3 a file cannot be used, 4 another
     process is gone, 130 interrupted.
     """
 
@@ -69,10 +69,10 @@ for command in (regress, impute, forecast, classify):
 @reported
 def demo(
     data: Annotated[Path | None, typer.Option("--data", help="Only write the example files into this folder.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")] = Path("report.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the report.")] = Path("report.html"),
     quiet: options.Quiet = False,
 ) -> None:
-    """Solve four small problems with holes, and write a report to look at.
+    """Solve four small problems with missing values, and write a report as HTML.
 
     Example: semigp demo --data .
     """
@@ -92,11 +92,13 @@ def demo(
 @reported
 def reproduce(
     experiment: Annotated[str, typer.Argument(help="all | " + " | ".join(EXPERIMENTS), show_default=False)],
-    quick: Annotated[bool, typer.Option("--quick", help="Few seeds: within five minutes each on two cores.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Use few seeds: at most five minutes each on two cores.")
+    ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for tables and figures.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", help="Processes.", min=1)] = 2,
+    jobs: Annotated[int, typer.Option("--jobs", help="Number of processes.", min=1)] = 2,
 ) -> None:
-    """Run experiments of the paper and write their tables and figures; "all" writes a report as well.
+    """Run experiments of the paper, and write their tables and figures; "all" writes a report as well.
 
     Example: semigp reproduce noisy-inputs --quick
     """
@@ -119,7 +121,7 @@ def bench(
     benchmark: Annotated[str, typer.Argument(help="all | " + " | ".join(BENCHMARKS), show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results"),
 ) -> None:
-    """Measure speed on this machine, beside GPy, GPyTorch and GPflow where they are installed.
+    """Measure speed on this machine, and that of GPy, GPyTorch and GPflow if they are installed.
 
     Example: semigp bench forecasting -o .
     """
@@ -128,7 +130,7 @@ def bench(
     output.mkdir(parents=True, exist_ok=True)
     from ..benchmarks.measuring import Unmeasured
 
-    # Ten million rows take long: only for who asks for them.
+    # "all" leaves out streaming, because ten million rows take long.
     for name in [each for each in BENCHMARKS if each != "streaming"] if benchmark == "all" else [benchmark]:
         try:
             importlib.import_module(BENCHMARKS[name]).main(output)

@@ -1,4 +1,4 @@
-"""`semigp classify`."""
+"""The command `semigp classify`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .tables import numbers, read_table, rounded
 @reported
 def classify(
     data: Annotated[Path | None, typer.Argument(help="CSV or Parquet file to learn from.", show_default=False)] = None,
-    label: Annotated[str, typer.Option("--label", "-l", help="Column of classes; empty where not known.")] = "",
+    label: Annotated[str, typer.Option("--label", "-l", help="Column of classes; empty cells are unknown.")] = "",
     predict: Annotated[Path | None, typer.Option("--predict", "-p", help="File with new rows to classify.")] = None,
     output: options.Output = None,
     ignore: options.Ignore = [],  # noqa: B006
-    components: Annotated[int | None, typer.Option("--components", help="Latent inputs.", min=1)] = None,
+    components: Annotated[int | None, typer.Option("--components", help="Number of latent inputs.", min=1)] = None,
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
@@ -35,8 +35,8 @@ def classify(
 ) -> None:
     """Find the classes of many rows from the labels of a few.
 
-    Rows without a label are learned from as well. Without --predict the rows of the file itself are classified; they
-    come back with class_predicted, class_probability and the probability of every class after them.
+    The model learns from rows without a label as well. Without --predict, the rows of the file itself are classified.
+    The rows are returned with more columns: class_predicted, class_probability and the probability of every class.
 
     Example: semigp classify labels.csv --label class -o classified.csv
     """
@@ -72,7 +72,7 @@ def _fit(
     known = [value for value in labels if value is not None]
     classes = sorted(set(known))
     if len(classes) < 2:
-        raise Problem(f"{path}, column {label!r}: two classes or more are needed; there {_found(classes)}.")
+        raise Problem(f"{path}, column {label!r}: at least two classes are needed; there {_found(classes)}.")
     counts = ", ".join(f"{each} {known.count(each)}" for each in classes[:12]) + (", …" if len(classes) > 12 else "")
     session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label: {counts}.")
     if table[label].cast(pl.String).is_in(["-1", "-1.0"]).any():
@@ -89,7 +89,7 @@ def _found(classes: list[str]) -> str:
 
 
 def _labels(column: pl.Series) -> list[str | None]:
-    """Classes as texts (gaps would turn 1 into 1.0); None where there is none: empty, or -1 as in scikit-learn."""
+    """Classes as text, so that missing cells do not turn 1 into 1.0. Empty cells and -1 mean no label and give None."""
     if column.dtype == pl.Float64:
         values = [None if value is None else f"{value:.0f}" if value.is_integer() else repr(value) for value in column]
     else:
@@ -103,7 +103,7 @@ def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path
     frame = pl.DataFrame(numbers(table, names, path), schema=names)
     probabilities = model.predict_proba(frame)
     chosen = np.argmax(probabilities, axis=1)
-    if not is_new:  # rows that have a label keep it
+    if not is_new:  # labelled rows keep their label
         chosen = np.searchsorted(model.classes_, model.transduction_)
     best = model.classes_[chosen]
     label = model.output_names_[0]

@@ -21,16 +21,16 @@ class Inputs:
 
     names: list[str]
     values: np.ndarray  # (n, q), NaN where missing
-    std: np.ndarray | None  # (n, q), 0 where exact; None where nothing is said
+    std: np.ndarray | None  # (n, q), 0 where exact; None if all values are exact
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The values, with their names."""
+        """The values as a frame with column names."""
         return pl.DataFrame(self.values, schema=self.names).fill_nan(None)
 
 
 def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option: str) -> None:
-    """A problem, if an option names a column that is not there."""
+    """Raise a Problem if an option names a column that the table does not have, or names one twice."""
     for name in names:
         if name not in table.columns:
             raise Problem(f"{option} {name}: {path} has no such column; there are {listed(table.columns)}.", WRONG_USE)
@@ -39,7 +39,7 @@ def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option:
 
 
 def check_filled(values: np.ndarray, names: Sequence[str], path: Path) -> None:
-    """A problem, if a column has no value at all."""
+    """Raise a Problem if a column has no value at all."""
     empty = np.isnan(values).all(axis=0)
     if empty.any():
         name = names[int(np.argmax(empty))]
@@ -47,7 +47,7 @@ def check_filled(values: np.ndarray, names: Sequence[str], path: Path) -> None:
 
 
 def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
-    """Numeric columns that are nothing else. Columns of text or times are left out, with a note."""
+    """The numeric columns that are neither in `others` nor error bars. Text and times are left out, with a note."""
     chosen = []
     for name, kind in table.schema.items():
         base = name.removesuffix(ERROR_SUFFIX)
@@ -67,7 +67,7 @@ def _told(kind: pl.DataType) -> str:
 
 
 def holds_numbers(column: pl.Series) -> bool:
-    """Whether a column of text is one of numbers, but for some cells."""
+    """Whether a column of text holds a number in any cell."""
     if column.dtype != pl.String:
         return False
     return column.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().any()
@@ -76,7 +76,11 @@ def holds_numbers(column: pl.Series) -> bool:
 def read_inputs(
     table: pl.DataFrame, names: list[str], errors: dict[str, str], path: Path, others: Sequence[str] = ()
 ) -> Inputs:
-    """Values and error bars of columns; `errors` maps names to numbers or to columns, `others` are no error bars."""
+    """Values and error bars of columns.
+
+    `errors` maps the name of a column to a number or to a column of error bars. Columns in `others` are never taken as
+    error bars.
+    """
     values = numbers(table, names, path)
     std = np.zeros(values.shape)
     for k, name in enumerate(names):
@@ -93,7 +97,9 @@ def _error_bars(table: pl.DataFrame, name: str, told: str, values: np.ndarray, p
         except ValueError:
             constant = -1.0
         if not 0 <= constant < np.inf:
-            raise Problem(f"--error {name}={told}: neither a number, 0 or more, nor a column of {path}.", WRONG_USE)
+            raise Problem(
+                f"--error {name}={told}: {told} is neither a number, 0 or more, nor a column of {path}.", WRONG_USE
+            )
         return np.where(np.isnan(values), 0.0, constant)
     std = numbers(table, [told], path)[:, 0]
     if (std < 0).any():
@@ -101,14 +107,14 @@ def _error_bars(table: pl.DataFrame, name: str, told: str, values: np.ndarray, p
     lost = np.isnan(std) & ~np.isnan(values)
     if lost.any():
         raise Problem(
-            f"{path}, row {np.argmax(lost) + 1}, column {told!r}: no error bar, where {name!r} has a value; "
-            "0 stands for exact."
+            f"{path}, row {np.argmax(lost) + 1}, column {told!r}: the error bar is missing, but {name!r} has a value. "
+            "Use 0 for exact values."
         )
     return np.where(np.isnan(values), 0.0, std)
 
 
 def parse_errors(options: Sequence[str], table: pl.DataFrame, path: Path) -> dict[str, str]:
-    """`--error x=0.1` and `--error x=column`."""
+    """The error bars from options such as `--error x=0.1` and `--error x=column`, by column name."""
     found = {}
     for option in options:
         name, sign, told = option.partition("=")

@@ -1,7 +1,8 @@
 """`--distributed`: one process of several, each with its own part of a Parquet data set.
 
-JAX's own runtime connects them (SLURM, Open MPI and Kubernetes are detected by it). The first process speaks and writes
-for all. If one fails or is killed, all end: at once where they wait for its sums, else when its heartbeat is missed.
+JAX's own runtime connects the processes (it detects SLURM, Open MPI and Kubernetes). Only the first process prints and
+writes files. If a process fails or is killed, all processes end: at once if they wait for its sums, otherwise when its
+heartbeat is missed.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ import polars as pl
 from .problems import WRONG_USE, Problem, report
 from .tables import read_part, read_table
 
-# Seconds without a sign of life after which a process counts as gone.
+# A process counts as gone after this many seconds without a heartbeat.
 _HEARTBEAT = 15
 _VARIABLES = {"num_processes": "JAX_NUM_PROCESSES", "process_id": "JAX_PROCESS_ID"}
-# JAX ends a process whose neighbours are gone from inside, without a word of ours. So another one watches it, and says
-# the words if the pipe between them closes before it was told that all is well.
+# If another process is gone, JAX ends this one without giving us a chance to print a message. So a second process, the
+# watcher, prints the message if the pipe between them closes before the watcher was told that all is well.
 _WATCH = "import sys; sys.stdin.buffer.read() or print(sys.argv[1], file=sys.stderr)"
 
 
 class Alone:
-    """One process with all rows."""
+    """A single process with all rows."""
 
     rank, count, mesh = 0, 1, None
 
     @staticmethod
     def read(path: Path) -> pl.DataFrame:
-        """The table."""
+        """All rows of the table."""
         return read_table(path)
 
     @staticmethod
     def total(*numbers: float) -> list[float]:
-        """Sums over processes."""
+        """The sums of the numbers over all processes."""
         return list(numbers)
 
 
@@ -57,21 +58,21 @@ class Team(Alone):
         self.wait()
 
     def read(self, path: Path) -> pl.DataFrame:  # type: ignore[override]
-        """The part of the rows that is for this process."""
+        """The rows of this process."""
         return read_part(path, self.rank, self.count)
 
     def total(self, *numbers: float) -> list[float]:  # type: ignore[override]
-        """Sums over processes."""
+        """The sums of the numbers over all processes."""
         return self._processes.total(np.array(numbers, float)).tolist()
 
     def wait(self) -> None:
-        """Until all are here."""
+        """Wait until all processes have reached this point."""
         self._processes.any(False)
 
 
 @contextlib.contextmanager
 def together(is_distributed: bool, checkpoint: Path | None) -> Iterator[Alone]:
-    """The processes of a run: all end well, or none does."""
+    """The context of a run: either all processes end well, or none does."""
     if not is_distributed:
         yield Alone()
         return
@@ -87,7 +88,7 @@ def together(is_distributed: bool, checkpoint: Path | None) -> Iterator[Alone]:
         code = leave.code
         team.wait()
     except BaseException as error:
-        # Without good-byes: the others notice at once, where an orderly end would wait for them.
+        # Exit without a shutdown: the others notice at once, whereas an orderly end would wait for them.
         code = report(error, f"process {team.rank} of {team.count}: ")
         _dismiss(watcher)
         sys.stdout.flush()
@@ -101,11 +102,11 @@ def together(is_distributed: bool, checkpoint: Path | None) -> Iterator[Alone]:
 
 
 def _join() -> None:
-    """Connect to the other processes; nothing may have touched a device before."""
+    """Connect to the other processes. This must happen before any device is used."""
     import jax
 
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    # It would catch SIGTERM, by which clusters end a job, and go on.
+    # This service would catch SIGTERM, with which clusters end a job, and go on.
     jax.config.update("jax_enable_preemption_service", False)
     told = {name: os.environ[variable] for name, variable in _VARIABLES.items() if variable in os.environ}
     try:
@@ -121,7 +122,7 @@ def _join() -> None:
 
 @contextlib.contextmanager
 def _stdout_for_us() -> Iterator[None]:
-    """What JAX's libraries print on the standard output goes to the standard error, so that results stay clean."""
+    """Send what JAX's libraries print on the standard output to the standard error, so that results stay clean."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -133,7 +134,7 @@ def _stdout_for_us() -> Iterator[None]:
 
 
 def _watch(team: Team, checkpoint: Path | None) -> subprocess.Popen:
-    goes_on = f"; the fit goes on from {checkpoint}" if checkpoint else " (with --checkpoint, it goes on where it was)"
+    goes_on = f"; the fit goes on from {checkpoint}" if checkpoint else " (with --checkpoint, the fit can be resumed)"
     words = (
         f"semigp: process {team.rank} of {team.count} was ended from outside: another process is gone, or this one was "
         f"killed. Run the same command again{goes_on}."

@@ -1,4 +1,4 @@
-"""`semigp forecast`."""
+"""The command `semigp forecast`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .session import Session
 from .tables import listed, numbers, read_table, rounded, shortened
 
 _DATES = "Write dates as 2015-01-31, 2015-01, 31.01.2015 or Jan 2015."
-_HISTORY = 200  # steps of the past that a figure shows at least
+_HISTORY = 200  # a figure shows at least this many past steps
 
 
 @reported
@@ -28,15 +28,17 @@ def forecast(
     series: Annotated[
         Path | None, typer.Argument(help="CSV or Parquet file with a series.", show_default=False)
     ] = None,
-    steps: Annotated[int, typer.Option("--steps", "-n", help="Steps to forecast.", min=1, max=100_000)] = 10,
-    column: Annotated[list[str], typer.Option("--column", "-c", help="What to forecast (repeatable); else all.")] = [],  # noqa: B006
-    time: Annotated[str, typer.Option("--time", help="Column of times; else the one that holds dates.")] = "",
+    steps: Annotated[int, typer.Option("--steps", "-n", help="Number of steps to forecast.", min=1, max=100_000)] = 10,
+    column: Annotated[
+        list[str], typer.Option("--column", "-c", help="Column to forecast (repeatable); default: all.")
+    ] = [],  # noqa: B006
+    time: Annotated[str, typer.Option("--time", help="Column of times; default: the column of dates.")] = "",
     covariate: Annotated[
         list[str], typer.Option("--covariate", help="Column that is known in advance (repeatable); needs --future.")
     ] = [],  # noqa: B006
-    future: Annotated[Path | None, typer.Option("--future", help="File with the covariates of the steps.")] = None,
-    window: Annotated[str, typer.Option("--window", help="How many past values count: a number, or auto.")] = "auto",
-    paths: Annotated[int, typer.Option("--paths", help="Futures to draw.", min=2)] = 500,
+    future: Annotated[Path | None, typer.Option("--future", help="File with the covariates of future steps.")] = None,
+    window: Annotated[str, typer.Option("--window", help="Number of past values to use, or auto.")] = "auto",
+    paths: Annotated[int, typer.Option("--paths", help="Number of futures to draw.", min=2)] = 500,
     output: options.Output = None,
     ignore: options.Ignore = [],  # noqa: B006
     save: options.Save = None,
@@ -48,8 +50,8 @@ def forecast(
 ) -> None:
     """Forecast a series that may have gaps, with intervals.
 
-    Empty cells are gaps, and so are times that lack. The rows that come out are the steps to come, with mean, standard
-    deviation and quantiles.
+    Empty cells and missing times are gaps. The result has a row for each future step, with mean, standard deviation and
+    quantiles.
 
     Example: semigp forecast series.csv --steps 100 --plot fan.png -o forecast.csv
     """
@@ -57,7 +59,7 @@ def forecast(
     if (series is None) == (model is None):
         raise Problem("Give a file with a series, or --model with a saved model.", WRONG_USE)
     if bool(covariate) and future is None:
-        raise Problem("--covariate needs --future, a file with its values for the steps to come.", WRONG_USE)
+        raise Problem("--covariate needs --future, a file with its values for the future steps.", WRONG_USE)
     if model is not None:
         forecaster = session.load(model, semigp.GPForecaster)
     else:
@@ -83,21 +85,23 @@ def _window(text: str) -> int | str:
     if text == "auto":
         return text
     if not text.isdecimal() or int(text) < 1:
-        raise Problem(f"--window {text}: a number from 1 on, or auto.", WRONG_USE)
+        raise Problem(f"--window {text}: give a whole number, 1 or more, or auto.", WRONG_USE)
     return int(text)
 
 
 def _check_texts(table: pl.DataFrame, others: list[str], path: Path) -> None:
-    """A column of text beside a series is most likely one of dates."""
+    """Raise a Problem if a column holds text: it most likely holds dates in a form that was not recognised."""
     for name, kind in table.schema.items():
         is_text = kind == pl.String and table[name].null_count() < len(table) and not holds_numbers(table[name])
         if is_text and name not in others:
             example = shortened(table[name].drop_nulls()[0])
-            raise Problem(f"{path}, column {name!r}: {example} is not read as a date. {_DATES} Or use --ignore {name}.")
+            raise Problem(
+                f"{path}, column {name!r}: {example} is not recognised as a date. {_DATES} Or use --ignore {name}."
+            )
 
 
 def _read(session: Session, path: Path, needed: dict[str, list[str]], time: str) -> tuple[pl.DataFrame, str]:
-    """The table on a regular grid, and the name of its column of times, if it has one."""
+    """The table on a regular time grid, and the name of its column of times, or "" if it has none."""
     table = read_table(path)
     for option, names in needed.items():
         check_present(names, table, path, option)
@@ -114,12 +118,12 @@ def _read(session: Session, path: Path, needed: dict[str, list[str]], time: str)
     if table[time].dtype == pl.String:
         table = table.with_columns(pl.Series(time, _numbers_or_dates(table, time, path), nan_to_null=True))
     if table[time].dtype == pl.Time:
-        raise Problem(f"{path}, column {time!r}: times of day without a date.")
+        raise Problem(f"{path}, column {time!r}: these are times of day without a date. Add the date.")
     return on_grid(table, time, path, session.note), time
 
 
 def _numbers_or_dates(table: pl.DataFrame, time: str, path: Path) -> np.ndarray:
-    """Numbers that were kept as text, such as 00012."""
+    """The numbers of a column of text, such as 00012. Raises a Problem if they are not numbers."""
     try:
         return numbers(table, [time], path)[:, 0]
     except Problem:
@@ -128,7 +132,7 @@ def _numbers_or_dates(table: pl.DataFrame, time: str, path: Path) -> np.ndarray:
 
 
 def _frame(table: pl.DataFrame, names: list[str], time: str, path: Path) -> pl.DataFrame:
-    """The series with its times, whole numbers where they are."""
+    """The series with its times. Times that are whole numbers become integers."""
     frame = pl.DataFrame(numbers(table, names, path), schema=names)
     if not time:
         return frame
@@ -147,7 +151,7 @@ def _describe(session: Session, forecaster: semigp.GPForecaster, path: Path) -> 
 
 
 def _rows(found: Forecast) -> pl.DataFrame:
-    """A row per step; of several series, per step and series."""
+    """A table with a row for each step, or for each step and series if there are several."""
     table = pl.DataFrame(found.to_frame())
     table = table.with_columns(rounded(name, table[name]) for name in ("mean", "std") if name in table.columns)
     table = table.with_columns(rounded(name, table[name]) for name in table.columns if name.startswith("q0."))
@@ -155,11 +159,11 @@ def _rows(found: Forecast) -> pl.DataFrame:
 
 
 def _ahead(path: Path, names: list[str], steps: int) -> np.ndarray:
-    """Covariates of the steps to come."""
+    """The covariates of the future steps."""
     table = read_table(path)
     check_present(names, table, path, "--covariate")
     if len(table) < steps:
-        raise Problem(f"{path}: {len(table)} rows, where --steps {steps} needs as many.")
+        raise Problem(f"{path} has {len(table)} rows, but --steps {steps} needs {steps}.")
     return numbers(table, names, path)[:steps]
 
 

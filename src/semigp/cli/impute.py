@@ -1,4 +1,4 @@
-"""`semigp impute`."""
+"""The command `semigp impute`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .tables import numbers, read_table, rounded
 
 @reported
 def impute(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with holes.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="CSV or Parquet file with missing cells.", show_default=False)],
     output: options.Output = None,
     ignore: options.Ignore = [],  # noqa: B006
-    draws: Annotated[int, typer.Option("--draws", help="Draws of what is missing.", min=1)] = 10,
+    draws: Annotated[int, typer.Option("--draws", help="Number of draws of the missing values.", min=1)] = 10,
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
@@ -31,10 +31,11 @@ def impute(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Fill the holes of a table, and say how sure that is.
+    """Fill in the missing cells of a table, with their uncertainty.
 
-    Every column of numbers is a Gaussian process of the others. A column x that had holes is followed by x_std: the
-    standard deviation of what was filled in, 0 where the value was known. Other columns stay as they are.
+    Every column of numbers is modelled as a Gaussian process of the others. A column x that had missing cells is
+    followed by x_std: the standard deviation of the filled-in values, and 0 where the value was known. Other columns
+    are unchanged.
 
     Example: semigp impute data.csv -o filled.csv
     """
@@ -51,7 +52,7 @@ def impute(
         check_filled(values, names, data)
     frame = pl.DataFrame(values, schema=names)
     if model is None:
-        with session.fitting("impute", is_gentle=False):  # draws have no best so far
+        with session.fitting("impute", is_gentle=False):  # a fit of draws cannot end early
             imputer = semigp.GPImputer(draws, random_state=seed).fit(frame)
     mean, std = (np.asarray(part) for part in imputer.impute(None if model is None else frame, return_std=True))
     holes = np.isnan(values)
@@ -66,7 +67,7 @@ def impute(
 def _filled(
     table: pl.DataFrame, names: list[str], mean: np.ndarray, std: np.ndarray, holes: np.ndarray, path: Path
 ) -> pl.DataFrame:
-    """The table with its holes filled; error bars that were there stay where the value was known."""
+    """The table with its missing cells filled in. Existing error bars are kept where the value was known."""
     columns: list[pl.Series] = []
     for name in table.columns:
         if name not in names:

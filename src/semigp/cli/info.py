@@ -1,4 +1,4 @@
-"""`semigp info`."""
+"""The command `semigp info`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def info(
     file: Annotated[Path | None, typer.Argument(help="A table or a saved model.", show_default=False)] = None,
     as_json: options.Json = False,
 ) -> None:
-    """What this installation is, what a table holds, or what a saved model is.
+    """Describe this installation, a table, or a saved model.
 
     Example: semigp info train.csv
     """
@@ -62,7 +62,9 @@ def _installation() -> dict[str, Any]:
         "computes on": ", ".join(str(device) for device in jax.devices()),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "compiled code": f"{folder}, {size / 1e6:.0f} MB" if folder else "not kept (SEMIGP_CACHE=off)",
-        "data sets": os.environ.get("SEMIGP_DATA", "fetched when asked for; SEMIGP_DATA names a folder instead"),
+        "data sets": os.environ.get(
+            "SEMIGP_DATA", "downloaded when needed; set SEMIGP_DATA to a folder to read them there"
+        ),
     }
 
 

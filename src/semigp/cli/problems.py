@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code that says so."""
+"""Errors of the command line, and their exit codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNEXPECTED, WRONG_USE, BAD_DATA, LOST, INTERRUPTED = 1, 2, 3, 4, 130
 
 
 class Problem(Exception):
-    """Something in a file, or in the options, that the user can put right."""
+    """An error in a file or in the options that the user can correct."""
 
     def __init__(self, message: str, code: int = BAD_DATA) -> None:
         super().__init__(message)
@@ -24,15 +24,15 @@ class Problem(Exception):
 
 
 def reported(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, with its problems told in a sentence and an exit code instead of a traceback."""
+    """The command, with a sentence and an exit code instead of a traceback when something goes wrong."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
         try:
-            with warnings.catch_warnings():  # a `Session` tells them in its own way
+            with warnings.catch_warnings():  # a `Session` prints warnings as notes
                 warnings.simplefilter("default")
                 command(*args, **options)
-        except BrokenPipeError:  # whoever read the output has had enough
+        except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
         except (Exception, KeyboardInterrupt) as error:
@@ -42,7 +42,7 @@ def reported(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def report(error: BaseException, who: str = "") -> int:
-    """Say what is wrong; the exit code."""
+    """Print what is wrong, and return the exit code."""
     message, code = _told(error)
     if code == UNEXPECTED and not isinstance(error, ModuleNotFoundError):
         traceback.print_exception(error)
@@ -51,12 +51,12 @@ def report(error: BaseException, who: str = "") -> int:
 
 
 def _told(error: BaseException) -> tuple[str, int]:
-    """An error in a sentence, and its exit code."""
+    """The message of an error as a sentence, and its exit code."""
     match error:
         case Problem():
             return str(error), error.code
         case KeyboardInterrupt():
-            return "Interrupted before there was anything to keep.", INTERRUPTED
+            return "Interrupted before there was a result to save.", INTERRUPTED
         case ConnectionError():
             return str(error), LOST
         case FileNotFoundError():
@@ -67,4 +67,4 @@ def _told(error: BaseException) -> tuple[str, int]:
             return str(error), BAD_DATA
         case ModuleNotFoundError():
             return f'{error.name} is not installed: pip install "semigp[cli,plot]"', UNEXPECTED
-    return "This is a bug in semigp, and the lines above say where.", UNEXPECTED
+    return "This is a bug in semigp; the lines above show where. Please report it.", UNEXPECTED

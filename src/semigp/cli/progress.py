@@ -1,4 +1,4 @@
-"""A bar with the bound and the time left, for fits that take longer than two seconds; and a gentle Ctrl-C."""
+"""A progress bar with the bound and the time left, for fits longer than two seconds; Ctrl-C keeps the best model."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from rich.progress import Progress as Bar
 if TYPE_CHECKING:
     from ..core.search.report import Progress
 
-_PATIENCE = 2.0  # seconds without a bar
-_RECENT = 20  # iterations that tell how fast gains shrink
+_PATIENCE = 2.0  # seconds before the bar is shown
+_RECENT = 20  # gains of these latest iterations show how fast gains shrink
 _TOLERANCE = 1e-7  # relative gain at which fits end
 
 
 class Outlook:
-    """How many iterations are left, judged by how gains shrink: about as the powers of a number."""
+    """An estimate of the iterations left, which assumes that the gains shrink by a constant factor."""
 
     def __init__(self) -> None:
         self._bounds: list[float] = []
         self._which: Any = None
 
     def __call__(self, progress: Progress) -> int:
-        """After one more iteration."""
+        """The number of iterations left after this one."""
         which = progress.phase, progress.part, progress.stage
         if which != self._which:
             self._which, self._bounds = which, []
@@ -49,7 +49,7 @@ class Outlook:
 
 
 class FitBar:
-    """A context whose `callback` goes to an estimator. The first Ctrl-C ends the fit with what it has found."""
+    """A context whose `callback` is passed to an estimator. The first Ctrl-C ends the fit and keeps its best model."""
 
     def __init__(self, title: str, console: Console, is_shown: bool, is_gentle: bool = True) -> None:
         self.is_interrupted = False
@@ -86,7 +86,7 @@ class FitBar:
                 self._bar.start()
 
     def callback(self, progress: Progress) -> bool:
-        """Move the bar; True ends the fit."""
+        """Update the bar. Returns True to end the fit."""
         left = self._outlook(progress)
         done = (progress.part - 1 + progress.iteration / (progress.iteration + left)) / progress.parts
         spent = time.perf_counter() - self._started

@@ -1,4 +1,4 @@
-"""`semigp regress`."""
+"""The command `semigp regress`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def regress(
         list[str], typer.Option("--error", help="Error bar of an input, as x=0.1 or x=COLUMN (repeatable).")
     ] = [],  # noqa: B006
     ignore: options.Ignore = [],  # noqa: B006
-    inducing: Annotated[int, typer.Option("--inducing", help="Inducing points.", min=1)] = 100,
+    inducing: Annotated[int, typer.Option("--inducing", help="Number of inducing points.", min=1)] = 100,
     stream: Annotated[
         bool, typer.Option("--stream", help="Read Parquet part by part: for more rows than fit in memory.")
     ] = False,
@@ -44,10 +44,10 @@ def regress(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Learn a column from the others, holes and error bars included, and predict it for new rows.
+    """Learn a column from the others, which may have missing cells and error bars, and predict it for new rows.
 
-    Empty cells are missing. A column x_std holds the error bars of the column x. Predictions come as the columns of the
-    new rows with y_predicted and y_predicted_std after them; if the new rows have the target, it is scored.
+    Empty cells are missing. A column x_std holds the error bars of the column x. The result is the new rows with the
+    columns y_predicted and y_predicted_std added. If the new rows have the target, the predictions are scored.
 
     Example: semigp regress train.csv --target y --predict test.csv -o predicted.csv
     """
@@ -56,7 +56,9 @@ def regress(
     if model is not None and predict is None:
         raise Problem("--model needs --predict with the rows to predict.", WRONG_USE)
     if stream and (model is not None or error or plot is not None or distributed or checkpoint is not None):
-        raise Problem("--stream goes without --model, --error, --plot, --distributed and --checkpoint.", WRONG_USE)
+        raise Problem(
+            "--stream cannot be used with --model, --error, --plot, --distributed or --checkpoint.", WRONG_USE
+        )
     if train is None:
         session = Session(quiet, as_json, (output, save, plot))
         regressor = session.load(model, semigp.SemiDescribedGPRegressor, semigp.StreamingGPRegressor)  # type: ignore[arg-type]
@@ -66,7 +68,7 @@ def regress(
         is_first = team.rank == 0
         session = Session(quiet or not is_first, as_json and is_first, (output, save, plot))
         if predict is None and save is None and plot is None:
-            session.note("Nothing is asked of the model but how it fits; see --predict, --save and --plot.")
+            session.note("Only the fit will be reported. To use the model, add --predict, --save or --plot.")
         if stream:
             regressor = fit_from_parquet(session, train, target, ignore, inducing, seed)
             describe_fit(session, regressor)
@@ -75,7 +77,7 @@ def regress(
             return
         inputs, y = _read(session, team, train, target, error, ignore)
         if predict is not None and is_first:
-            # What is wrong with these rows is better known before the fit.
+            # Errors in these rows are reported before the fit, not after it.
             _read_new(predict, inputs.names, error, [*target, *ignore])
         regressor = _fit(session, inputs, target, y, inducing, seed, team.mesh, checkpoint)
         if is_first:
@@ -95,7 +97,7 @@ def _use(
     save: Path | None,
     plot: Path | None,
 ) -> None:
-    """What is asked of a fitted model."""
+    """Predict with a fitted model, save it and draw it, as the options ask."""
     if predict is not None:
         session.put(_predict(session, regressor, predict, error, ignore), output)
     session.save(regressor, save)
@@ -106,7 +108,7 @@ def _use(
 def _read(
     session: Session, team: Alone, path: Path, targets: list[str], error: list[str], ignore: list[str]
 ) -> tuple[Inputs, np.ndarray]:
-    """Inputs and outputs to learn from."""
+    """The inputs and outputs of the training rows."""
     if not targets:
         raise Problem("Say what to predict: --target COLUMN.", WRONG_USE)
     table = team.read(path)
@@ -116,7 +118,7 @@ def _read(
     bars = [told for told in errors.values() if told in table.columns]
     names = choose_inputs(table, [*targets, *ignore, *bars], path, session.note)
     for name in set(errors).difference(names):
-        raise Problem(f"--error {name}: error bars are for inputs, and {name!r} is none.", WRONG_USE)
+        raise Problem(f"--error {name}: error bars are for inputs, but {name!r} is not an input.", WRONG_USE)
     inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
     n, missing, bars, *known = team.total(
         len(y), np.isnan(inputs.values).sum(), inputs.std is not None, *np.sum(~np.isnan(y), axis=0)
@@ -152,7 +154,7 @@ def _fit(
 
 
 def describe_fit(session: Session, model: Any) -> None:
-    """How a fit went."""
+    """Report how a fit ended."""
     report = model.fit_report_
     session.note(f"Fit: {report.status}, bound {report.bound:.1f}, {len(report.trace)} iterations.")
     session.tell(status=report.status, bound=float(report.bound))
@@ -194,13 +196,15 @@ def _predict(session: Session, regressor: Any, path: Path, error: list[str], ign
 def _predict_rows(session: Session, regressor: Any, inputs: Inputs, path: Path) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(regressor, semigp.StreamingGPRegressor):
         if inputs.std is not None:
-            session.note(f"{path}: a model of a stream knows no error bars; all values count as exact.")
+            session.note(f"{path}: a model fitted with --stream cannot use error bars; all values count as exact.")
         return regressor.predict(inputs.frame, return_std=True)
-    lacking = [
+    without = [
         name for name, had, has in zip(inputs.names, *_have_bars(regressor, inputs), strict=True) if had and not has
     ]
-    if lacking:
-        session.note(f"{path}: no error bars for {listed(lacking)}, as in training; its values count as exact.")
+    if without:
+        session.note(
+            f"{path}: no error bars for {listed(without)}, which had them in training; these values count as exact."
+        )
     return regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
 
 

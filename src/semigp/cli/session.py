@@ -1,4 +1,4 @@
-"""What a command says, and to whom: notes to the terminal, results to files or the standard output."""
+"""The output of a command: notes to the terminal, results to files or the standard output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from .tables import check_writable, write_table
 Outputs = tuple[Path | None, Path | None, Path | None]  # table, model, figure
 _FIGURES = (".png", ".svg", ".pdf")
 
-_NAMED = {"GPForecaster": 0, "GPImputer": 1}  # how many kinds of columns a model needs to know by name; others two
+# How many kinds of columns (inputs, outputs) a model needs to know by name; models that are not listed need both.
+_NAMED = {"GPForecaster": 0, "GPImputer": 1}
 
 
 class Session:
@@ -34,32 +35,32 @@ class Session:
         self.console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self.summary: dict[str, Any] = {}
         self._started = time.perf_counter()
-        warnings.showwarning = lambda message, *_: self.note(f"Note: {message}")  # put back by `reported`
+        warnings.showwarning = lambda message, *_: self.note(f"Note: {message}")  # restored by `reported`
         self._check(*outputs)
 
     def _check(self, table: Path | None, model: Path | None, figure: Path | None) -> None:
-        """What is wrong with the names of files is better known before the fit."""
+        """Raise a Problem before the fit if a file could not be written after it."""
         for path in (table, model, figure):
             if path is not None and not path.absolute().parent.is_dir():
                 raise Problem(f"{path}: there is no folder {path.parent}.")
             if path is not None and path.is_dir():
-                raise Problem(f"{path} is a folder.")
+                raise Problem(f"{path} is a folder; give the name of a file.")
         if table is not None:
             check_writable(table)
         if figure is not None and figure.suffix.lower() not in _FIGURES:
             raise Problem(f"--plot {figure}: the name must end in {', '.join(_FIGURES)}.", WRONG_USE)
 
     def note(self, text: str) -> None:
-        """A line for people."""
+        """Print a line for the user."""
         self.console.print(text, markup=False)
 
     def tell(self, **facts: Any) -> None:
-        """Facts for machines."""
+        """Add facts to the JSON summary."""
         self.summary.update(facts)
 
     @contextmanager
     def fitting(self, title: str, is_gentle: bool = True) -> Any:
-        """A bar while a model is fitted; a fit that is not gentle cannot end early, and Ctrl-C is Ctrl-C."""
+        """Show a bar while a model is fitted. If not `is_gentle`, Ctrl-C ends the command instead of the fit."""
         with FitBar(title, self.console, self.console.is_terminal and not self.quiet, is_gentle) as bar:
             yield bar
         self.tell(interrupted=bar.is_interrupted)
@@ -67,7 +68,7 @@ class Session:
             self.note("Interrupted: this is the best model so far.")
 
     def load(self, path: Path, *kinds: type) -> Any:
-        """A saved model of the kind, or one of the kinds, that a command needs."""
+        """A saved model, which must be of one of the given kinds."""
         model = semigp.load(path)
         if not isinstance(model, kinds):
             wanted = " or a ".join(kind.__name__ for kind in kinds)
@@ -75,23 +76,24 @@ class Session:
         needed = ("feature_names_in_", "output_names_")[: _NAMED.get(type(model).__name__, 2)]
         if any(getattr(model, name, None) is None for name in needed):
             raise Problem(
-                f"{path} was fitted to arrays, whose columns have no names; a file goes by names. Fit frames."
+                f"{path} was fitted to arrays, whose columns have no names, but columns of a file are found by name. "
+                "Fit the model to frames."
             )
         return model
 
     def save(self, model: Any, path: Path | None) -> None:
-        """Keep a fitted model, if there is a place for it."""
+        """Save a fitted model, if a path is given."""
         if path is not None:
             model.save(path)
             self.written("model", path)
 
     def written(self, what: str, path: Path) -> None:
-        """Say where something is."""
+        """Report the path of a file that was written."""
         self.note(f"Written: {path}")
         self.summary.setdefault("files", {})[what] = str(path)
 
     def put(self, table: pl.DataFrame, path: Path | None) -> None:
-        """Rows of results: into a file, into the JSON summary, or on the standard output."""
+        """Write rows of results into a file, into the JSON summary, or on the standard output."""
         if path is not None:
             write_table(table, path)
             self.written("table", path)
@@ -101,7 +103,7 @@ class Session:
             write_table(table, None)
 
     def draw(self, draw: Any, path: Path | None, size: tuple[float, float] = (7.0, 4.2), panels: int = 1) -> None:
-        """A figure into a file, by a function of its axes."""
+        """Draw a figure into a file, if a path is given. `draw` is a function of the axes."""
         if path is None:
             return
         from matplotlib import rc_context
@@ -116,7 +118,7 @@ class Session:
         self.written("figure", path)
 
     def finish(self) -> None:
-        """The summary, where machines asked for it, and the exit code."""
+        """Print the summary if `--json` was given, and exit with a code if the fit was interrupted."""
         if self.as_json:
             self.tell(seconds=round(time.perf_counter() - self._started, 2))
             print(json.dumps(self.summary, default=_plain, allow_nan=False))

@@ -1,4 +1,4 @@
-"""`semigp regress --stream`: more rows than fit in memory, read from Parquet files part by part."""
+"""`semigp regress --stream`: a fit to more rows than fit in memory, read from Parquet files part by part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .session import Session
 def fit_from_parquet(
     session: Session, path: Path, targets: list[str], ignore: list[str], inducing: int, seed: int
 ) -> semigp.StreamingGPRegressor:
-    """A model of a Parquet file, a folder of them, or a pattern."""
+    """A model fitted to a Parquet file, to the files in a folder, or to the files that match a pattern."""
     source = _open(session, path, targets, ignore)
     with session.fitting("regress") as bar:
         regressor = semigp.StreamingGPRegressor(inducing, callback=bar.callback, random_state=seed)
@@ -33,7 +33,7 @@ def _open(session: Session, path: Path, targets: list[str], ignore: list[str]) -
     if not targets:
         raise Problem("Say what to predict: --target COLUMN.", WRONG_USE)
     if path.suffix.lower() in (".csv", ".tsv", ".txt"):
-        raise Problem(f"--stream reads Parquet, and {path} is text; convert it, or leave --stream out.", WRONG_USE)
+        raise Problem(f"--stream reads Parquet, but {path} is text; convert it, or leave out --stream.", WRONG_USE)
     try:
         file = semigp.ParquetRows.files(path)[0]
         first = pl.read_parquet(file, n_rows=0)

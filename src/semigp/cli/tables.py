@@ -1,6 +1,6 @@
-"""Tables in CSV and Parquet files: numbers, times and text by column; whatever is wrong has a file, a row and a column.
+"""Tables in CSV and Parquet files, with columns of numbers, times or text.
 
-Rows are counted from 1, the header not included.
+Error messages name the file, the row and the column. Rows are counted from 1, without the header.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ import polars as pl
 from .problems import Problem
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", "-", "?", "."})
-_LARGEST = 2**53  # from here on whole numbers are rounded
+_LARGEST = 2**53  # larger whole numbers are rounded as floats
 _DELIMITERS = ",;\t|"
-_LONGEST_NAME = 500  # longer ones are most likely no names
+_LONGEST_NAME = 500  # longer texts are most likely not names
 _CONTROLS = re.compile(r"[\0-\x1f\x7f-\x9f]")
-# Whole numbers that a float holds exactly; numbers such as -1,5 where commas do not part fields.
+# Whole numbers that a float holds exactly; numbers such as -1,5 in files where commas do not separate fields.
 _WHOLE, _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d+(,\d*)?([eE][+-]?\d+)?")
-# Of times in Parquet files; nanoseconds reach from 1677 to 2262, which is never too far.
+# Units of times in Parquet files. Nanoseconds reach from 1677 to 2262, so they are never out of range.
 _UNITS = {"days": timedelta(1), "ms": timedelta(milliseconds=1), "us": timedelta(microseconds=1), "ns": None}
-_FORMS = ("%Y-%m", "%d.%m.%Y", "%Y/%m/%d", "%b %Y", "%B %Y")  # of dates, besides ISO 8601
+_FORMS = ("%Y-%m", "%d.%m.%Y", "%Y/%m/%d", "%b %Y", "%B %Y")  # forms of dates besides ISO 8601
 _SUFFIXES = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """A table whose columns are numbers (Float64), times, or text; null where missing."""
+    """A table whose columns are numbers, times or text, with null where a value is missing."""
     if _kind(path) == "parquet":
         return _with_rows(_read_parquet(path), path)
     header, rows, has_commas = _read_csv(path)
@@ -43,13 +43,13 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def read_part(path: Path, rank: int, count: int) -> pl.DataFrame:
-    """One of `count` parts of a Parquet file's rows, or of the Parquet files in a folder or of a pattern such as *.pq.
+    """Part number `rank` of `count` parts of the rows of a Parquet file, of a folder, or of a pattern such as *.pq.
 
-    Nothing else is read.
+    Only this part is read.
     """
     if path.is_file():
         if _kind(path) != "parquet":
-            raise Problem(f"{path}: --distributed reads Parquet files, from which each process takes its own rows.")
+            raise Problem(f"{path}: --distributed needs Parquet, of which each process reads its own rows. Convert it.")
         with _readable(path):
             n = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
         if n < 2 * count:
@@ -69,7 +69,7 @@ def read_part(path: Path, rank: int, count: int) -> pl.DataFrame:
 
 
 def write_table(table: pl.DataFrame, path: Path | None) -> None:
-    """To a file, by its suffix, or as CSV to the standard output."""
+    """Write to a file, in the format of its suffix, or as CSV to the standard output."""
     table = table.with_columns(pl.selectors.float().fill_nan(None))
     for name, kind in table.schema.items():  # days are written as days
         if kind == pl.Datetime and (table[name] == table[name].dt.truncate("1d")).all():
@@ -83,7 +83,7 @@ def write_table(table: pl.DataFrame, path: Path | None) -> None:
 
 
 def check_writable(path: Path) -> str:
-    """The kind of file that would be written; a problem where that cannot be."""
+    """The kind of file that a path stands for. Raises a Problem if it cannot be written."""
     kind = _kind(path)
     if not path.absolute().parent.is_dir():
         raise Problem(f"{path}: there is no folder {path.parent}.")
@@ -91,7 +91,7 @@ def check_writable(path: Path) -> str:
 
 
 def numbers(table: pl.DataFrame, names: list[str], path: Path) -> np.ndarray:
-    """Columns as numbers, NaN where missing."""
+    """Columns as numbers, with NaN where a value is missing."""
     return np.column_stack([_numbers(table, name, path) for name in names]) if names else np.empty((len(table), 0))
 
 
@@ -113,7 +113,7 @@ def _numbers(table: pl.DataFrame, name: str, path: Path) -> np.ndarray:
 
 
 def rounded(name: str, values: np.ndarray) -> pl.Series:
-    """A column of results, to six digits."""
+    """A column of results, rounded to six digits."""
     return pl.Series(name, [float(f"{value:.6g}") for value in values])
 
 
@@ -126,7 +126,7 @@ def _kind(path: Path) -> str:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Whatever polars has to say about a Parquet file, as a problem."""
+    """Turn errors of polars about a Parquet file into a Problem."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -138,7 +138,7 @@ def _readable(path: Path) -> Iterator[None]:
 def _read_parquet(path: Path, rows: slice = slice(None)) -> pl.DataFrame:
     if not path.is_file():
         raise FileNotFoundError(2, "", str(path))
-    with _readable(path):  # a name such as a[1].parquet is a name, no pattern
+    with _readable(path):  # a name such as a[1].parquet is not a pattern
         table = pl.scan_parquet(path, glob=False)[rows].collect()
     _check_names(table.columns, path)
     return pl.DataFrame([_parquet_column(column, path) for column in table])
@@ -153,7 +153,7 @@ def _with_rows(table: pl.DataFrame, path: Path) -> pl.DataFrame:
 def _parquet_column(column: pl.Series, path: Path) -> pl.Series:
     kind = column.dtype
     if kind.is_integer():
-        whole = column.cast(pl.Int64, strict=False)  # null where it does not fit
+        whole = column.cast(pl.Int64, strict=False)  # null where a number does not fit
         fits = whole.null_count() == column.null_count() and not ((whole > _LARGEST) | (whole < -_LARGEST)).any()
         return whole if fits else column.cast(pl.String)
     if kind.is_numeric() or kind == pl.Boolean:
@@ -161,18 +161,18 @@ def _parquet_column(column: pl.Series, path: Path) -> pl.Series:
     if isinstance(kind, pl.Categorical | pl.Enum):
         return column.cast(pl.String)
     if not (kind.is_temporal() or kind in (pl.String, pl.Null)):
-        raise Problem(f"{path}, column {column.name!r} holds {kind}; numbers, times and text can be read.")
+        raise Problem(f"{path}, column {column.name!r} holds {kind}; only numbers, times and text can be read.")
     if isinstance(kind, pl.Date | pl.Datetime | pl.Duration):
         _check_times(column, path)
     return column
 
 
 def _check_times(column: pl.Series, path: Path) -> None:
-    """A file may hold times that Python has no words for."""
+    """Raise a Problem if a time is outside the range that Python can represent."""
     kind, start = column.dtype, datetime(1970, 1, 1)
     first, last = timedelta.min, timedelta.max  # of spans of time
     if not isinstance(kind, pl.Duration):
-        margin = timedelta(getattr(kind, "time_zone", None) is not None)  # elsewhere, it may be another year
+        margin = timedelta(getattr(kind, "time_zone", None) is not None)  # in another time zone, it may be another year
         first, last = datetime.min + margin - start, datetime.max - margin - start
     unit = _UNITS[getattr(kind, "time_unit", "days")]
     if unit is None:
@@ -181,11 +181,13 @@ def _check_times(column: pl.Series, path: Path) -> None:
     outside = ~column.to_physical().is_between(*ends)
     if outside.any():
         row = outside.arg_true()[0] + 1
-        raise Problem(f"{path}, row {row}, column {column.name!r}: a time that is too far; years are 1 to 9999.")
+        raise Problem(
+            f"{path}, row {row}, column {column.name!r}: the time is out of range; years must be between 1 and 9999."
+        )
 
 
 def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
-    """Header, rows, and whether numbers may have a comma in them."""
+    """The header, the rows, and whether numbers may contain a comma."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -195,7 +197,7 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
     delimiter = max(_DELIMITERS, key=file.readline().count)
     file.seek(0)
     lines = csv.reader(file, delimiter=delimiter, strict=True)
-    begun = 0  # lines before this row
+    begun = 0  # number of lines before this row
     rows: list[list[str]] = []
     try:
         header = _check_header(next(lines, []), path)
@@ -204,11 +206,11 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
             begun = lines.line_num
             if len(header) == 1 and not fields:  # a missing value
                 rows.append(fields)
-            elif fields:  # else an empty line is no row
+            elif fields:  # an empty line is not a row if there are several columns
                 rows.append(fields)
                 if len(fields) != len(header):
                     where = f"{path}, row {len(rows)} (line {lines.line_num})"
-                    raise Problem(f"{where}: {len(fields)} fields, where the header has {len(header)}.")
+                    raise Problem(f"{where}: {len(fields)} fields, but the header has {len(header)}.")
                 if "\0" in "".join(fields):
                     name = next(name for name, field in zip(header, fields, strict=True) if "\0" in field)
                     raise Problem(f"{path}, row {len(rows)}, column {name!r}: a zero byte. Is this a text file?")
@@ -222,14 +224,14 @@ def _read_csv(path: Path) -> tuple[list[str], list[list[str]], bool]:
 
 
 def _misquoted(error: str, path: Path, first: int, last: int) -> str:
-    """What Python's csv module says of a row from one line to another, with what to do."""
+    """The message for an error of Python's csv module in a row between two lines, with what to do."""
     if "field limit" in error:
         most = csv.field_size_limit()
         return f"{path}, line {first}: a field of more than {most} characters. Is a quotation mark left open?"
     if "end of data" in error:
         return f"{path}, line {first}: unexpected end of data. A quotation mark is left open, here or below."
     if "expected after" in error:
-        return f"{path}, line {last}: a field goes on after its closing quotation mark. Write a mark inside one twice."
+        return f"{path}, line {last}: a field goes on after its closing quotation mark. Double a mark inside a field."
     return f"{path}, line {last}: {_in_a_line(error)}."
 
 
@@ -237,23 +239,23 @@ def _check_header(fields: list[str], path: Path) -> list[str]:
     header = [_joined(field) for field in fields]
     if not any(header):
         what = "first line" if path.stat().st_size else "file"
-        raise Problem(f"{path}: the {what} is empty; a line with the names of the columns comes first.")
+        raise Problem(f"{path}: the {what} is empty; the first line must hold the names of the columns.")
     for number, name in enumerate(header, 1):
         if not name:
             raise Problem(f"{path}: column {number} has no name in the header.")
     _check_names(header, path)
     if all(_number(name) is not None for name in header):
-        raise Problem(f"{path}: the first line holds numbers only; the names of the columns belong there.")
+        raise Problem(f"{path}: the first line holds numbers only, but it must hold the names of the columns.")
     return header
 
 
 def _joined(name: str) -> str:
-    """A name in one line, where a spreadsheet had wrapped it."""
+    """A name in one line, even if a spreadsheet has wrapped it."""
     return " ".join(line.strip() for line in name.strip().expandtabs(1).splitlines())
 
 
 def _check_names(names: Sequence[str], path: Path) -> None:
-    """Names that can be typed, and said in a sentence."""
+    """Raise a Problem unless the names are different, short, and without control characters."""
     if not names:
         raise Problem(f"{path}: there are no columns.")
     places: dict[str, int] = {}
@@ -261,19 +263,19 @@ def _check_names(names: Sequence[str], path: Path) -> None:
         if len(name) > _LONGEST_NAME:
             raise Problem(
                 f"{path}: column {number} has a name of {len(name)} characters, {shortened(name)}; "
-                f"{_LONGEST_NAME} are allowed. Is a quotation mark left open?"
+                f"at most {_LONGEST_NAME} are allowed. Is a quotation mark left open?"
             )
         if "\0" in name:
             raise Problem(f"{path}: a zero byte in the name of column {number}. Is this a text file?")
         if _CONTROLS.search(name):
             raise Problem(f"{path}: the name of column {number}, {name!r}, has a control character. Rename it.")
         if name in places:
-            raise Problem(f"{path}: column {name!r} is there twice, as {places[name]} and {number}.")
+            raise Problem(f"{path}: the name {name!r} occurs twice, in columns {places[name]} and {number}.")
         places[name] = number
 
 
 def _column(fields: Any, has_commas: bool) -> pl.Series:
-    """Numbers if all fields are, whole ones as such, else times if all are, else text; keys such as 007 are text."""
+    """A column of whole numbers, numbers or times if all fields are such, otherwise text. Keys like 007 are text."""
     cells = [None if field.strip().lower() in MISSING else field.strip() for field in fields]
     known = [cell for cell in cells if cell is not None]
     if has_commas and all(_DECIMAL_COMMA.fullmatch(cell) for cell in known):
@@ -291,7 +293,7 @@ def _column(fields: Any, has_commas: bool) -> pl.Series:
 
 
 def _is_key(cell: str) -> bool:
-    """Whether digits are a name rather than a number: 00123, or more of them than a number holds."""
+    """Whether digits are a key rather than a number: they begin with 0, or are too many for an exact float."""
     digits = cell.lstrip("+-")
     return digits.isdecimal() and ((len(digits) > 1 and digits[0] == "0") or len(digits) > 16 or int(digits) > _LARGEST)
 
@@ -304,7 +306,7 @@ def _number(cell: str) -> float | None:
 
 
 def _time(cell: str) -> datetime | None:
-    """A date or time as in ISO 8601, or a year and month; in UTC where it has a zone."""
+    """A date or time in ISO 8601 or one of the other forms, or None. Times with a zone are converted to UTC."""
     for form in _FORMS:
         try:
             return datetime.strptime(cell, form)
@@ -320,17 +322,17 @@ def _time(cell: str) -> datetime | None:
 
 
 def shortened(value: Any) -> str:
-    """A cell as part of a sentence."""
+    """A cell, quoted and shortened for a message."""
     text = repr(str(value)[:_LONGEST_NAME])
     return text if len(text) <= 40 else f"{text[:37]}…'"
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
-    """Names as part of a sentence."""
+    """Names, separated by commas and shortened for a message."""
     return ", ".join(names if len(names) <= most else [*names[: most - 1], f"and {len(names) - most + 1} more"])
 
 
 def _in_a_line(error: Any) -> str:
-    """The first words of another library's error."""
+    """The error of another library in one line, shortened."""
     text = " ".join(_CONTROLS.sub(" ", str(error)).split())
     return text if len(text) <= 300 else f"{text[:299]}…"

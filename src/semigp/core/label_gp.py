@@ -1,9 +1,9 @@
-"""A GP from rows to classes: one-hot labels regressed on a covariance that is a sum of parts, weighed by the evidence.
+"""A GP from rows to classes: regression of one-hot labels with a covariance that is a weighted sum of parts.
 
     y_c ~ N(0, K + σ² W⁻¹),   K = Σ_k s_k K_k(r_k)
 
-with W the weights of the labelled rows. A part is a covariance that is given (a graph's), or exp(-½ r d²) of squared
-distances in units of their median.
+W holds the weights of the labelled rows. A part is a given covariance (such as that of a graph), or exp(-½ r d²) of
+squared distances d² in units of their median. The evidence (the likelihood of the labels) determines s, r and σ².
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ import scipy.linalg
 import scipy.optimize
 from scipy.special import log_softmax
 
-# Medians of the log-normal hyperpriors, for one-hot labels, and spreads of their logarithms.
+# Medians of the log-normal hyperpriors, for one-hot labels, and standard deviations of the logarithms.
 _SIGNAL, _PRECISION, _NOISE = 0.25, 3.0, 0.02
 _SIGNAL_SPREAD, _PRECISION_SPREAD, _NOISE_SPREAD = 1.5, 1.0, 1.5
 _JITTER = 1e-6
-# Log-normal prior on the factor that turns means into logits: log of its median, and spread.
+# Log-normal prior on the factor that turns means into logits: log of its median, and standard deviation of its log.
 _SHARPNESS, _SHARPNESS_SPREAD = 1.0, 2.0
-# More labelled rows than this tell no more about the hyperparameters, and cost time.
+# More labelled rows than this add time but hardly change the hyperparameters.
 _MOST_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class CovariancePart:
-    """Between two sets of rows: a covariance, or squared distances in units of their median."""
+    """A covariance between two sets of rows, or their squared distances in units of the median."""
 
     table: np.ndarray
     is_distance: bool
 
     def covariance(self, log_precision: float) -> np.ndarray:
-        """K_k."""
+        """K_k: the given covariance, or exp(-½ r d²)."""
         return np.exp(-0.5 * np.exp(log_precision) * self.table) if self.is_distance else self.table
 
     def among(self, rows: np.ndarray) -> CovariancePart:
-        """Of some rows with each other."""
+        """The part between the given rows only."""
         return CovariancePart(self.table[np.ix_(rows, rows)], self.is_distance)
 
 
 class LabelGP:
-    """Fitted to centred one-hot labels (l, c) on creation."""
+    """A GP that is fitted on creation to the centred one-hot labels (l, c) of l rows."""
 
     def __init__(self, parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarray) -> None:
         some = evenly_spread(len(labels), _MOST_ROWS)
@@ -52,11 +52,11 @@ class LabelGP:
         covariance = self._covariance(parts) + np.diag(noise)
         inverse = scipy.linalg.inv(covariance, check_finite=False)
         self._coefficients = inverse @ labels
-        # Leaving a row out of a GP regression: y - [K⁻¹y]/[K⁻¹]_ii.
+        # The leave-one-out prediction of a GP regression: y - [K⁻¹y]/[K⁻¹]_ii.
         self.left_out = labels - self._coefficients / np.diag(inverse)[:, None]
 
     def predict(self, parts: Sequence[CovariancePart]) -> np.ndarray:
-        """Means at new rows, from their parts with the labelled ones (n, l)."""
+        """Means at n new rows, from the parts (n, l) between them and the labelled rows."""
         return self._covariance(parts) @ self._coefficients
 
     def _covariance(self, parts: Sequence[CovariancePart]) -> np.ndarray:
@@ -64,13 +64,13 @@ class LabelGP:
 
 
 def _covariances(parts: Sequence[CovariancePart], parameters: np.ndarray) -> list[np.ndarray]:
-    """s_k K_k. The parameters are log s (one per part), log r (likewise, idle for graphs) and log σ²."""
+    """s_k K_k. The parameters are log s and log r (one per part; r is not used by graphs), and log σ²."""
     count = len(parts)
     return [np.exp(parameters[k]) * part.covariance(parameters[count + k]) for k, part in enumerate(parts)]
 
 
 def _fit(parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The mode of evidence times hyperpriors."""
+    """The parameters that maximise evidence times hyperpriors."""
     count, (n, n_classes) = len(parts), labels.shape
     centre = np.log(np.repeat([_SIGNAL / count, _PRECISION, _NOISE], [count, count, 1]))
     spread = np.repeat([_SIGNAL_SPREAD, _PRECISION_SPREAD, _NOISE_SPREAD], [count, count, 1])
@@ -96,7 +96,7 @@ def _fit(parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarra
 
 
 def sharpen(means: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """The factor on the means that makes the best probabilities, and their log-likelihood with its prior."""
+    """The factor f with the best probabilities softmax(f · means), and its log-likelihood plus log prior."""
 
     def loss(log_factor: float) -> float:
         scores = log_softmax(np.exp(log_factor) * means, axis=1)[np.arange(len(classes)), classes]
@@ -107,16 +107,16 @@ def sharpen(means: np.ndarray, classes: np.ndarray, weights: np.ndarray) -> tupl
 
 
 def evenly_spread(n: int, most: int) -> np.ndarray:
-    """All of n rows, or as many as there may be, evenly spread."""
+    """Indices of all n rows, or of `most` rows that are evenly spread."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
 
 
 def one_hot(classes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Centred labels (l, c) of class numbers."""
+    """Centred one-hot labels (l, c) of class numbers (l,)."""
     return np.eye(n_classes)[classes] - 1.0 / n_classes
 
 
 def median_square(squares: np.ndarray) -> float:
-    """Median squared distance between different rows; 1 if there are none."""
+    """The median of the positive squared distances, or 1 if there are none."""
     positive = squares[squares > 0]
     return float(np.median(positive)) if positive.size else 1.0

@@ -1,4 +1,4 @@
-"""The paper's data, and ways to make holes in them."""
+"""The data sets of the paper, and ways to remove values from them."""
 
 from .files import load_mocap, load_oil, load_usps
 from .masks import mask_at_random, mask_blocks, mask_columns

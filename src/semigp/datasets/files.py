@@ -12,7 +12,7 @@ import scipy.io
 _BASE = "https://raw.githubusercontent.com/"
 _GPMAT = "SheffieldML/GPmat/4b5914a38ecbad9fb7a13a3392970bfc28c9d911/datasets/data/"
 _GRAPH = "marionmari/Graph_stuff/e0c81e89cb88c882ffa9f688834d8fbce3204b4d/usps_digit_data/"
-# name in $SEMIGP_DATA → address, sha256
+# Name in $SEMIGP_DATA → address and sha256.
 _FILES = {
     "mocap35/cmu35WalkJog.mat": (
         _BASE + _GPMAT + "cmu35WalkJog.mat",
@@ -30,7 +30,7 @@ _FILES = {
 
 
 def _path(name: str) -> Path:
-    """The file, whose contents are what they should be."""
+    """The path of a file whose checksum has been verified."""
     address, digest = _FILES[name]
     folder = os.environ.get("SEMIGP_DATA")
     if not folder:
@@ -44,9 +44,9 @@ def _path(name: str) -> Path:
         return Path(pooch.retrieve(address, f"sha256:{digest}", path=pooch.os_cache("semigp"), progressbar=False))
     path = Path(folder) / name
     if not path.is_file():
-        raise FileNotFoundError(f"SEMIGP_DATA is {folder}, but {path} is not there.")
+        raise FileNotFoundError(f"SEMIGP_DATA is {folder}, but {path} does not exist.")
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-        raise ValueError(f"{path} is not the file it should be: its sha256 differs. Download it again from {address}.")
+        raise ValueError(f"{path} is not the expected file: its sha256 differs. Download it again from {address}.")
     return path
 
 
@@ -57,7 +57,7 @@ def load_oil() -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_usps(digits: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)) -> tuple[np.ndarray, np.ndarray]:
-    """USPS digits (Hull 1994): images (n, 256) with values from 0 to 1, upright row by row, and the digit (n,)."""
+    """USPS digits (Hull 1994): images (n, 256) with values from 0 to 1, upright and row by row, and the digits (n,)."""
     images = scipy.io.loadmat(_path("usps/usps_all.mat"))["data"]  # (256, 1100, 10), digits in the order 1, …, 9, 0
     stacks = [images[:, :, (digit - 1) % 10] for digit in digits]
     upright = [stack.T.reshape(-1, 16, 16).transpose(0, 2, 1).reshape(-1, 256) for stack in stacks]
@@ -69,7 +69,7 @@ _ANGLES = np.r_[6:38, 40:47, 48:50, 52:59, 60:62]
 
 
 def load_mocap() -> tuple[np.ndarray, np.ndarray]:
-    """CMU motion capture, subject 35, walks and runs: the paper's 59 features (2613, 59) and the sequence (2613,).
+    """CMU motion capture, subject 35, walks and runs: the paper's features (2613, 59) and the sequence numbers (2613,).
 
     The data were obtained from mocap.cs.cmu.edu; the database was created with funding from NSF EIA-0196217.
     """
@@ -80,7 +80,7 @@ def load_mocap() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mocap_features(frames: np.ndarray) -> np.ndarray:
-    """Joint angles folded into ±90°, and the root's movement from each frame to the next."""
+    """The joint angles folded into ±90°, and the movement of the root from each frame to the next."""
     before, now = frames[:-1], frames[1:]
     radians_before, radians = np.deg2rad(before), np.deg2rad(now)
     angles = np.arcsin(np.sin(radians[:, _ANGLES]))

@@ -1,4 +1,4 @@
-"""Ways to lose values: each returns which entries of an (n, q) array are missing."""
+"""Patterns of missing values. Each function returns which entries of an (n, q) array are missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def mask_at_random(shape: tuple[int, int], share: float, random_state: int | None = None) -> np.ndarray:
-    """Exactly `share` of all entries, anywhere."""
+    """Exactly the given share of all entries, at random places."""
     random = np.random.default_rng(random_state)
     size = shape[0] * shape[1]
     mask = np.zeros(size, bool)
@@ -15,13 +15,13 @@ def mask_at_random(shape: tuple[int, int], share: float, random_state: int | Non
 
 
 def mask_columns(shape: tuple[int, int], shares: np.ndarray, random_state: int | None = None) -> np.ndarray:
-    """A share per column, independently: some sensors are worse than others."""
+    """Entries at random, independently, with a probability per column: some sensors are worse than others."""
     random = np.random.default_rng(random_state)
     return random.random(shape) < np.asarray(shares)
 
 
 def mask_blocks(shape: tuple[int, int], share: float, length: int, random_state: int | None = None) -> np.ndarray:
-    """Outages of a sensor: runs of `length` rows in one column, until at least `share` of all entries is missing."""
+    """Outages of a sensor: runs of `length` rows in one column, until at least `share` of all entries are missing."""
     random = np.random.default_rng(random_state)
     mask = np.zeros(shape, bool)
     while mask.mean() < share:

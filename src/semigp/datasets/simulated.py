@@ -1,4 +1,4 @@
-"""Data sets made here: the paper's simulated regression problem and the Mackey-Glass series."""
+"""Simulated data sets: the paper's regression problem and the Mackey-Glass series."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 def make_semi_described(
     n_rows: int = 200, n_inputs: int = 15, n_outputs: int = 5, random_state: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs drawn from a GP over time, outputs from a GP over those inputs with noise variance 0.001.
+    """Inputs drawn from a GP over time, and outputs from a GP over these inputs with noise variance 0.001.
 
-    Both are RBF: exp(-½·0.2·(t-t')²) over t in [0, 6π], and exp(-½·0.5·|x-x'|²).
+    Both kernels are RBF: exp(-½·0.2·(t-t')²) over t in [0, 6π], and exp(-½·0.5·|x-x'|²).
     """
     random = np.random.default_rng(random_state)
     times = np.linspace(0.0, 6.0 * np.pi, n_rows)[:, None]
@@ -20,16 +20,16 @@ def make_semi_described(
 
 
 def _draw(points: np.ndarray, inverse_width: float, n_draws: int, random: np.random.Generator) -> np.ndarray:
-    """Functions from a unit RBF GP at `points`."""
+    """Draws of functions from a GP with a unit RBF kernel, evaluated at `points`."""
     squares = np.sum((points[:, None] - points[None]) ** 2, axis=2)
     values, vectors = np.linalg.eigh(np.exp(-0.5 * inverse_width * squares))
     return vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * random.normal(size=(len(points), n_draws)))
 
 
 def make_mackey_glass(n_steps: int = 1201) -> np.ndarray:
-    """ζ' = -0.1 ζ + 0.2 ζ(t-17)/(1 + ζ(t-17)^10) at t = 0, 1, 2, …, from ζ(0) = 1.2 and ζ = 0 before.
+    """The solution of ζ' = -0.1 ζ + 0.2 ζ(t-17)/(1 + ζ(t-17)^10) at t = 0, 1, 2, …, with ζ(0) = 1.2 and ζ = 0 before.
 
-    Runge-Kutta of order 4 with step 0.1, the delayed value held within a step.
+    It is computed by the Runge-Kutta method of order 4 with step 0.1; the delayed value is constant within a step.
     """
     step, per_unit, delay = 0.1, 10, 170
     values = np.zeros(delay + (n_steps - 1) * per_unit + 1)

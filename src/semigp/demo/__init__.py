@@ -1,4 +1,4 @@
-"""Example data with holes, and a report of what becomes of them: `semigp demo`, `make demo`."""
+"""Example data with missing values, and a report on models of them: `semigp demo`, `make demo`."""
 
 from .files import write_examples
 from .story import tell

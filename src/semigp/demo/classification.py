@@ -1,4 +1,4 @@
-"""Many rows, few labels."""
+"""The example with many rows and few labels."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .examples import SEED, Labels, Scores
 
 
 def classification(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
-    """Classify the rows that have no label."""
+    """Classify the rows without a label, and add a section to the report."""
     problem = Labels()
     X, classes, labels = problem.rows(), problem.classes(), problem.labels()
     hidden = np.array([label is None for label in labels])
     model = SemiSupervisedGPClassifier(random_state=SEED, callback=callback).fit(X, labels)
     report.section(
         "Many rows, few labels",
-        f"{len(X)} rows of {X.shape[1]} columns, {problem.n_labels} of them with a label. Asked for: the classes of "
-        "the others.",
+        f"{len(X)} rows of {X.shape[1]} columns, {problem.n_labels} of them with a label. The task: find the "
+        "classes of the others.",
     )
     found = {"semigp": model.transduction_[hidden], **_usual_ways(X, classes, hidden)}
     rows = [(name, [float(100 * np.mean(guess != classes[hidden]))]) for name, guess in found.items()]
@@ -38,14 +38,18 @@ def classification(report: Report, callback: Any) -> tuple[str, tuple[str, ...],
     drawing.spots(table["x"], table["y"], [f"row {i}: {name}, {p:.0%}" for i, (name, p) in enumerate(told)])
     report.figure(
         drawing,
-        "The rows in the two latent inputs that matter most; those with a dark rim had a label.",
+        "The rows in the two latent inputs that matter most; rows with a dark rim had a label.",
         "Scatter plot of the latent space, coloured by class.",
     )
     drawing = Drawing((4.8, 3.9))
     table = drawing.draw(plotting.draw_reliability, classes[hidden], probabilities[hidden], classes=model.classes_)
     points = zip(table["confidence"], table["share"], strict=True)
     drawing.spots(table["confidence"], table["share"], [f"said {said:.0%}, was {was:.0%}" for said, was in points])
-    report.figure(drawing, "Whether probabilities mean what they say.", "Confidence against the share that is right.")
+    report.figure(
+        drawing,
+        "Calibration of the probabilities: how often predictions are right, against their confidence.",
+        "Confidence against the share of right predictions.",
+    )
     return f"{problem.n_labels} labels, {hidden.sum()} rows without one", ("% wrong",), rows
 
 

@@ -1,4 +1,4 @@
-"""Four small problems, each with the truth that was hidden."""
+"""Four small example problems, each with the true values that were hidden."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from ..datasets import make_mackey_glass
 
 SEED = 7
-Scores = list[tuple[str, list[float]]]  # of every way, ours first
+Scores = list[tuple[str, list[float]]]  # (method, scores), our own method first
 
 
 @dataclass(frozen=True)
 class Regression:
-    """y from a, b and c, which depend on each other; holes in all three, and error bars on a."""
+    """A regression of y on a, b and c, which depend on each other. All three have gaps, and a has error bars."""
 
     names = ("a", "b", "c")
     n_rows: int = 120
@@ -34,23 +34,23 @@ class Regression:
         return truth, recorded, std, y
 
     def train(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Inputs, error bars and outputs to learn from."""
+        """Inputs, error bars and outputs of the training rows."""
         _, recorded, std, y = (part[: self.n_rows] for part in self._rows)
         return recorded, std, y
 
     def test(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same of new rows."""
+        """Inputs, error bars and outputs of new rows."""
         _, recorded, std, y = (part[self.n_rows :] for part in self._rows)
         return recorded, std, y
 
     def truth(self) -> np.ndarray:
-        """The inputs of the training rows as they were."""
+        """The true inputs of the training rows."""
         return self._rows[0][: self.n_rows]
 
 
 @dataclass(frozen=True)
 class Series:
-    """A chaotic series with a gap, and what came after it."""
+    """A chaotic series with a gap, and its continuation."""
 
     n_steps: int = 200
     n_ahead: int = 100
@@ -58,24 +58,24 @@ class Series:
 
     @cached_property
     def values(self) -> np.ndarray:
-        """All of it, measured with a noise of 0.2."""
+        """The whole series, measured with noise of standard deviation 0.2."""
         values = 10.0 * make_mackey_glass(self.n_steps + self.n_ahead)
         return values + 0.2 * np.random.default_rng(SEED).normal(size=len(values))
 
     def past(self) -> np.ndarray:
-        """As recorded, NaN in the gap."""
+        """The recorded past, with NaN in the gap."""
         recorded = self.values[: self.n_steps].copy()
         recorded[self.gap] = np.nan
         return recorded
 
     def future(self) -> np.ndarray:
-        """What came."""
+        """The true values after the past."""
         return self.values[self.n_steps :]
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Three bent clusters in eight columns, of which a dozen rows have a label."""
+    """Three bent clusters in eight columns. Only a dozen rows have a label."""
 
     n_rows: int = 300
     n_labels: int = 12
@@ -100,7 +100,7 @@ class Labels:
         return np.array(self.names)[self._rows[1]]
 
     def labels(self) -> np.ndarray:
-        """The classes of the first few rows, None of the others."""
+        """The classes of the first few rows, and None for the others."""
         known = self.classes().astype(object)
         known[self.n_labels :] = None
         return known
@@ -108,7 +108,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Table:
-    """Five columns of measurements, a fifth of which is lost."""
+    """Five columns of measurements. A fifth of the values is missing."""
 
     n_rows: int = 150
     names = ("length", "width", "area", "weight", "price")
@@ -124,9 +124,9 @@ class Table:
         return truth, np.where(random.random(truth.shape) < 0.2, np.nan, truth)
 
     def truth(self) -> np.ndarray:
-        """As it was."""
+        """The true table."""
         return self._rows[0]
 
     def recorded(self) -> np.ndarray:
-        """As it came."""
+        """The recorded table, with NaN for missing values."""
         return self._rows[1]

@@ -1,4 +1,4 @@
-"""The example problems as CSV files, for the examples in every command's help."""
+"""The example problems as CSV files, which the examples in the help of every command use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .examples import Labels, Regression, Series, Table
 
 
 def write_examples(folder: Path) -> list[Path]:
-    """train.csv, test.csv, data.csv, series.csv and labels.csv."""
+    """Write train.csv, test.csv, data.csv, series.csv and labels.csv into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     regression, series, labels, table = Regression(), Series(), Labels(), Table()
     days = [date(2025, 1, 1) + timedelta(days=i) for i in range(series.n_steps)]

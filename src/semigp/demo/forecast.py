@@ -1,4 +1,4 @@
-"""A forecast of a series with a gap."""
+"""The example of a series with a gap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .examples import SEED, Scores, Series
 
 
 def forecast(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
-    """Forecast, and see what came."""
+    """Forecast the series, compare with the truth, and add a section to the report."""
     problem = Series()
     past, future = problem.past(), problem.future()
     model = GPForecaster(18, random_state=SEED, callback=callback).fit(past)
@@ -23,8 +23,8 @@ def forecast(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Score
     report.section(
         "A forecast of a series with a gap",
         f"{problem.n_steps} steps of a chaotic series (Mackey-Glass), measured with noise, {np.isnan(past).sum()} of "
-        f"them lost. Asked for: the next {problem.n_ahead}. Each of 500 paths rolls a function drawn from the "
-        "posterior forward.",
+        f"them missing. The task: forecast the next {problem.n_ahead}. Each of 500 paths follows a function drawn from "
+        "the posterior.",
     )
     _draw_fan(report, found, future)
     others = {"persistence": Persistence(), "climatology": Climatology()}
@@ -44,12 +44,11 @@ def _draw_fan(report: Report, found: Forecast, future: np.ndarray) -> None:
     ahead = ~np.isnan(table["median"])
     columns = [table[key][ahead] for key in ("time", "median", "q0.025", "q0.975", "truth")]
     texts = [
-        f"step {t}: {m:.2f} ({low:.2f} to {high:.2f}), came {c:.2f}"
-        for t, m, low, high, c in zip(*columns, strict=True)
+        f"step {t}: {m:.2f} ({low:.2f} to {high:.2f}), was {c:.2f}" for t, m, low, high, c in zip(*columns, strict=True)
     ]
     drawing.spots(columns[0], columns[1], texts)
     report.figure(
         drawing,
-        "The forecast as a fan, and what came.",
+        "The forecast as a fan, and the true continuation.",
         "A fan chart: the past, the median, bands of 50, 80 and 95 percent, and the truth.",
     )

@@ -1,4 +1,4 @@
-"""A table with lost entries."""
+"""The example of a table with missing entries."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .examples import SEED, Scores, Table
 
 
 def imputation(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
-    """Fill the holes."""
+    """Fill in the missing entries, and add a section to the report."""
     problem = Table()
     truth, recorded = problem.truth(), problem.recorded()
     holes, scale = np.isnan(recorded), truth.std(axis=0)
     model = GPImputer(random_state=SEED).fit(pl.DataFrame(recorded, schema=list(problem.names)))
     mean, std = (part.to_numpy() for part in model.impute(return_std=True))
     report.section(
-        "A table with lost entries",
-        f"{len(truth)} rows of {', '.join(problem.names)}; {holes.sum()} of {holes.size} entries are lost. Asked for: "
-        "what they were. Errors are in standard deviations of their column.",
+        "A table with missing entries",
+        f"{len(truth)} rows of {', '.join(problem.names)}; {holes.sum()} of {holes.size} entries are missing. The "
+        "task: estimate them. Errors are in standard deviations of their column.",
     )
     ways = {
         "IterativeImputer": IterativeImputer(random_state=SEED, max_iter=100),
@@ -34,9 +34,9 @@ def imputation(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Sco
     }
     filled = {"semigp": mean, **{name: way.fit_transform(recorded) for name, way in ways.items()}}
     rows = [(name, [_rmse(((each - truth) / scale)[holes])]) for name, each in filled.items()]
-    report.scores("Lost entries", ["", "RMSE"], rows, [True])
+    report.scores("Missing entries", ["", "RMSE"], rows, [True])
     inside = np.mean(np.abs((mean - truth)[holes]) < 1.96 * std[holes])
-    report.text(f"The others give no error bars; of semigp's 95 % intervals {inside:.0%} hold the truth.")
+    report.text(f"The other methods give no error bars. {inside:.0%} of the 95 % intervals of semigp hold the truth.")
     drawing = Drawing((6.4, 3.4))
     table = drawing.draw(plotting.draw_imputed, model)
     columns = (table[key] for key in ("row", "column", "mean", "std"))
@@ -44,10 +44,10 @@ def imputation(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Sco
     drawing.spots(table["x"], table["y"], texts)
     report.figure(
         drawing,
-        "Known values, and what was filled in with 95 % intervals.",
+        "Known values, and imputed values with 95 % intervals.",
         "Columns of dots, with imputed values and their error bars among them.",
     )
-    return f"Table, {holes.mean():.0%} of it lost", ("RMSE",), rows
+    return f"Table, {holes.mean():.0%} of it missing", ("RMSE",), rows
 
 
 def _rmse(error: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""A regression whose inputs have holes and error bars."""
+"""The example of a regression whose inputs have missing values and error bars."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .examples import SEED, Regression, Scores
 
 
 def regression(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
-    """Fit, predict, and draw everything there is to see."""
+    """Fit, predict, and add a section with all figures to the report."""
     problem = Regression()
     X, std, y = problem.train()
     X_new, std_new, y_new = problem.test()
@@ -26,17 +26,17 @@ def regression(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Sco
     model = SemiDescribedGPRegressor(random_state=SEED, callback=callback).fit(_frame(X), y, std)
     mean, spread = model.predict(_frame(X_new), return_std=True, X_std=std_new)
     report.section(
-        "A regression whose inputs have holes",
+        "A regression with missing inputs",
         f"{len(y)} rows of three inputs a, b and c and an output y; {holes.mean():.0%} of the inputs are missing, and "
-        f"half of the values of a come with an error bar of 0.15. Asked for: y of {len(y_new)} new rows, which have "
-        "holes and error bars as well, and what the missing inputs were.",
+        f"half of the values of a have an error bar of 0.15. The task: predict y for {len(y_new)} new rows, which have "
+        "missing inputs and error bars as well, and estimate the missing inputs.",
     )
     drawing = Drawing((6.4, 2.6))
     drawing.draw(plotting.draw_missingness, _frame(X), X_std=std)
     report.figure(drawing, "The inputs as recorded.", f"Map of {X.size} cells, {holes.sum()} of them missing.")
     found = [("semigp", mean, spread), *_usual_ways(X, y, X_new)]
     rows = [(name, [float(ALL[s](y_new, *moments)) for s in ("MSE", "NLPD", "coverage")]) for name, *moments in found]
-    report.scores("New rows, holes and all", ["", "MSE", "NLPD", "inside 95 %"], rows, [True, True, None])
+    report.scores("New rows, with missing inputs", ["", "MSE", "NLPD", "inside 95 %"], rows, [True, True, None])
     _draw_beliefs(report, model, y, problem.truth())
     _draw_calibration(report, y_new, mean, spread)
     _draw_fit(report, model)
@@ -48,7 +48,7 @@ def _frame(X: np.ndarray) -> pl.DataFrame:
 
 
 def _usual_ways(X: np.ndarray, y: np.ndarray, X_new: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Imputation followed by a GP; new rows are filled in by the same imputer, fitted to the inputs."""
+    """Predictions of GPs after imputation. The same imputer, fitted to the training inputs, fills in the new rows."""
     imputers = {
         "IterativeImputer + GP": IterativeImputer(random_state=SEED, max_iter=100),
         "KNNImputer + GP": KNNImputer(),
@@ -70,7 +70,8 @@ def _draw_beliefs(report: Report, model: SemiDescribedGPRegressor, y: np.ndarray
     drawing.spots(x, outputs, texts)
     report.figure(
         drawing,
-        "Prediction along the most relevant input, the others integrated out; training rows with error bars both ways.",
+        "Prediction along the most relevant input, with the others integrated out. Training rows have error bars in "
+        "both directions.",
         "A curve with a band, and the training rows around it with horizontal and vertical error bars.",
     )
     drawing = Drawing((4.8, 4.2))
@@ -80,7 +81,7 @@ def _draw_beliefs(report: Report, model: SemiDescribedGPRegressor, y: np.ndarray
     drawing.spots(table["x"], table["y"], texts)
     report.figure(
         drawing,
-        "Missing and uncertain inputs: what is believed, with 95 % intervals, against what they were.",
+        "Missing and uncertain inputs: estimates with 95 % intervals, against the true values.",
         "Imputed against true values, around the diagonal.",
     )
     drawing = Drawing((5.4, 1.6))
@@ -97,7 +98,7 @@ def _draw_calibration(report: Report, truth: np.ndarray, mean: np.ndarray, std: 
     )
     report.figure(
         drawing,
-        "Whether intervals hold as many of the new rows as they should.",
+        "Calibration: the share of new rows inside intervals, against the level of the intervals.",
         "Share of true values inside intervals, against their level.",
     )
 
@@ -107,5 +108,5 @@ def _draw_fit(report: Report, model: SemiDescribedGPRegressor) -> None:
     table = drawing.draw(plotting.draw_bound, model)
     drawing.spots(table["iteration"], table["bound"], [f"{bound:.2f}" for bound in table["bound"]])
     report.figure(
-        drawing, f"How the fit went: {model.fit_report_.status}.", "The bound rises with the iterations and levels off."
+        drawing, f"The bound during the fit: {model.fit_report_.status}.", "The bound rises and then levels off."
     )

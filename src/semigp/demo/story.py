@@ -1,4 +1,4 @@
-"""The example problems, solved, beside the usual ways, as a report."""
+"""The report: the example problems solved by semigp and by the usual methods."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from .imputation import imputation
 from .regression import regression
 
 _LEAD = (
-    "Four small problems with holes: inputs that are missing or uncertain, a table with lost entries, a series with a "
-    "gap, many rows and few labels. What semigp makes of them, how sure it is, and how the usual ways do on the same "
-    "data. One data set and one seed each: an illustration, not a study; for that see semigp reproduce."
+    "Four small problems with incomplete data: inputs that are missing or uncertain, a table with missing entries, a "
+    "series with a gap, and many rows with few labels. For each you see the results of semigp, their uncertainty, and "
+    "the results of the usual methods on the same data. There is one data set and one seed each: this is an "
+    "illustration, not a study. For studies, see semigp reproduce."
 )
 _PACKAGES = ("semigp", "jax", "numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 def tell(path: Path, say: Callable[[str], None], callback: Any = None) -> Path:
-    """Solve everything, one line for each, and write the report. `callback` is that of the estimators."""
+    """Solve all problems, say one line per score, and write the report. `callback` is passed to the estimators."""
     started = time.perf_counter()
-    report = Report("What semigp made of data with holes", _LEAD)
+    report = Report("semigp on data with holes", _LEAD)
     for chapter in (regression, imputation, forecast, classification):
         what, measures, ((_, ours), *others) = chapter(report, callback)
         for k, measure in enumerate(measures):
             best, name = min((values[k], name) for name, values in others)
-            say(f"{what}, {measure}: {ours[k]:.3g}; the best of the usual ways, {name}: {best:.3g}.")
+            say(f"{what}, {measure}: {ours[k]:.3g}; the best of the usual methods, {name}: {best:.3g}.")
     report.section("Settings and versions")
     report.facts(
         {

@@ -1,1 +1,1 @@
-"""The paper's experiments, each a function that writes a table and a figure. `semigp reproduce` runs them."""
+"""The paper's experiments and more, each a module that writes a table and a figure. `semigp reproduce` runs them."""

@@ -1,10 +1,11 @@
-"""Do intervals hold what they promise? Simulated systems, and simulation-based calibration. Not in the paper.
+"""Calibration: whether intervals hold the truth as often as they claim. This experiment is not in the paper.
 
-*Intervals*: regression with missing inputs, imputation, and forecasting, five systems each that a Gaussian process does
-not know; the share of truths within the central 50, 80 and 95 %. *Ranks*: data drawn from Gaussian processes with
-random lengthscales and noise, fitted with nothing given away; the probability below the truth must be uniform over data
-sets, as in simulation-based calibration (Talts et al. 2018), which a test of Kolmogorov and Smirnov judges, with one
-truth from each data set so that they are independent.
+*Intervals*: regression with missing inputs, imputation, and forecasting, on five simulated systems each that are not
+draws from a Gaussian process. The score is the share of true values within the central 50, 80 and 95 %.
+
+*Ranks*: simulation-based calibration (Talts et al. 2018). Data are drawn from Gaussian processes with random
+lengthscales and noise, which the fit does not know. The probability below the true value must be uniform over data
+sets. A Kolmogorov-Smirnov test uses one true value from each data set, so that the values are independent.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ROWS, NEW_ROWS, MISSING = 100, 200, 0.2
 STEPS, HORIZON = 150, 20
 
 
-# ---- rows: (X, y) of systems with three correlated inputs
+# ---- Regression: (X, y) of systems with three correlated inputs
 
 
 def _inputs(random: np.random.Generator, n: int) -> np.ndarray:
@@ -58,7 +59,7 @@ def _regression(system: str, random: np.random.Generator, seed: int) -> np.ndarr
     return ndtr((y[ROWS:] - mean) / std)
 
 
-# ---- tables
+# ---- Imputation of tables
 
 
 def _ring(random: np.random.Generator, n: int) -> np.ndarray:
@@ -94,7 +95,7 @@ def _imputation(system: str, random: np.random.Generator, seed: int) -> np.ndarr
     return ndtr((truth[lost] - mean[lost]) / std[lost])
 
 
-# ---- series
+# ---- Forecasting of series
 
 
 def _recursion(step: Callable[[float, float, float], float], noise: float) -> Callable:
@@ -123,11 +124,14 @@ def _forecasting(system: str, random: np.random.Generator, seed: int) -> np.ndar
     return np.mean(paths < series[STEPS:], axis=0)
 
 
-# ---- the model itself
+# ---- Ranks under the model itself
 
 
 def _ranks(system: str, random: np.random.Generator, seed: int) -> np.ndarray:
-    """Functions of the kernel's own family. The first truth alone counts: the others of a data set depend on it."""
+    """The probability below the truth for one new row of data drawn from a GP with the model's own kernel.
+
+    Only one true value of a data set is used, because others would depend on it.
+    """
     X = _inputs(random, 61)
     lengthscales, noise = np.exp(0.5 * random.normal(size=3)) * np.sqrt(3.0), np.exp(random.normal() - 2.0)
     scaled = X / lengthscales
@@ -150,7 +154,7 @@ PARTS: dict[str, tuple[Callable[[str, np.random.Generator, int], np.ndarray], tu
 
 
 def run_cell(part: str, system: str, seed: int) -> list[Row]:
-    """The probabilities below the truths, as coverages; for ranks the one probability."""
+    """Coverages of one data set; for ranks also the probability below the true value."""
     started = time.perf_counter()
     random = np.random.default_rng([seed, *map(ord, system)])
     with warnings.catch_warnings():
@@ -165,12 +169,12 @@ def run_cell(part: str, system: str, seed: int) -> list[Row]:
 
 
 def covered(below: np.ndarray, level: float) -> float:
-    """Share of truths inside the central interval, given the probabilities below them."""
+    """The share of true values inside the central interval, given the probabilities below them."""
     return float(np.mean(np.abs(below - 0.5) <= 0.5 * level))
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run, and write the tables and the figure."""
+    """Run the experiment, and write the tables and the figure."""
     settings, started = PROFILES[profile], time.perf_counter()
     cells = [
         (part, system, FIRST_SEED + seed)
@@ -189,19 +193,19 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 
 def uniformity(rows: list[Row], system: str) -> tuple[int, float, float]:
-    """How many ranks, the largest distance from uniform, and how likely a larger one is if they are."""
+    """The number of ranks, their Kolmogorov-Smirnov distance from the uniform distribution, and its p-value."""
     ranks = [row["below"] for row in rows if row["part"] == "ranks" and row["system"] == system]
     found = scipy.stats.kstest(ranks, "uniform")
     return len(ranks), float(found.statistic), float(found.pvalue)
 
 
 def report(rows: list[Row]) -> str:
-    """Coverages, and the tests of uniformity."""
+    """The page: coverages, and the tests of uniformity."""
     parts = [
         "# Calibration\n",
-        f"Share of truths within central intervals; means ± standard errors over data sets. Regression: {ROWS} rows, "
-        f"{MISSING:.0%} of the inputs missing, also in the {NEW_ROWS} new rows. Imputation: tables of {ROWS} rows, "
-        f"{MISSING:.0%} lost. Forecasting: {HORIZON} steps after {STEPS}, 5 % of which are lost.\n",
+        f"Share of true values within central intervals; means ± standard errors over data sets. Regression: {ROWS} "
+        f"rows, {MISSING:.0%} of the inputs missing, also in the {NEW_ROWS} new rows. Imputation: tables of {ROWS} "
+        f"rows, {MISSING:.0%} missing. Forecasting: {HORIZON} steps after {STEPS}, 5 % of which are missing.\n",
     ]
     for part in [part for part in PARTS if part != "ranks"]:
         found = {level: summarise(rows, ("part", "system"), f"{level:.0%}") for level in LEVELS}
@@ -218,8 +222,9 @@ def report(rows: list[Row]) -> str:
         count, distance, chance = uniformity(rows, system)
         lines.append([system, str(count), f"{distance:.3f}", f"{chance:.2f}"])
     parts.append(
-        "Ranks: 60 rows drawn from a Gaussian process with random lengthscales and noise, fitted, and one new row "
-        "asked for. Kolmogorov and Smirnov's test of uniformity; below .01 we would call it uncalibrated.\n"
+        "Ranks: the model is fitted to 60 rows drawn from a Gaussian process with random lengthscales and noise, and "
+        "predicts one new row. Kolmogorov-Smirnov test of uniformity; with p below .01 we would call the model "
+        "uncalibrated.\n"
     )
     parts.append(markdown_table(["ranks", "data sets", "distance", "p"], lines))
     return "\n".join(parts)
@@ -230,7 +235,7 @@ def _cell(summary: Summary) -> str:
 
 
 def figure(rows: list[Row], folder: Path) -> list[Path]:
-    """Coverage against the level for every system, and the ranks' distribution."""
+    """Coverage against the level for every system, and the distribution of the ranks."""
     import matplotlib
 
     matplotlib.use("Agg")

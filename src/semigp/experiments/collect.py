@@ -1,4 +1,4 @@
-"""All experiments in one report."""
+"""A report of all experiments."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..report import Report
 
 _LEAD = (
     "The experiments of Damianou & Lawrence, Semi-described and semi-supervised learning with Gaussian processes "
-    "(2015), and more, as semigp reproduce runs them: figures and tables, with the settings and versions of every run."
+    "(2015), and more, as run by semigp reproduce: figures and tables, with the settings and versions of every run."
 )
 _CAPTIONS = {"semi-supervised-latent": "Latent spaces, coloured by class."}
 
 
 def write_report(folder: Path, experiments: list[str]) -> Path:
-    """Tables and figures of the experiments that have been run into `folder`."""
+    """Write a report with the tables and figures of the experiments whose results are in `folder`."""
     report = Report("The experiments, reproduced", _LEAD)
     markdown = MarkdownIt("commonmark").enable("table")
     for name in experiments:
@@ -29,7 +29,7 @@ def write_report(folder: Path, experiments: list[str]) -> Path:
         for figure in sorted(folder.glob(f"{name}*.png")):
             data = base64.b64encode(figure.read_bytes()).decode()
             caption = _CAPTIONS.get(
-                figure.stem, f"{title.removeprefix('# ')}: scores of every method; the table below tells them."
+                figure.stem, f"{title.removeprefix('# ')}: scores of every method, as in the table below."
             )
             report.image(f"data:image/png;base64,{data}", caption, caption)
         lower = text.replace("\n## ", "\n### ")  # headings inside a section

@@ -1,4 +1,4 @@
-"""Figure 8 of the paper: how the numbers of inputs, outputs and rows decide what incomplete rows are worth."""
+"""Figure 8 of the paper: how much incomplete rows help, for different numbers of inputs, outputs and rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .reporting import Row, markdown_table, run_cells, save_figure, summarise, w
 OURS, STANDARD = "SD-GP", "GP, complete rows"
 FIRST_SEED = 3000
 _BASE = {"q": 10, "p": 5, "n": 100}
-# What is varied, one at a time around q = 10, p = 5, n = 100 rows of which two in five are complete.
+# The numbers are varied one at a time around q = 10, p = 5, n = 100. Two in five rows are complete.
 PROFILES = {
     "quick": {"seeds": 1, "rates": (0.3, 0.9), "q": (2, 10), "p": (1, 10), "n": (50, 100)},
     "paper": {
@@ -55,7 +55,7 @@ def run_cell(varied: str, value: int, rate: float, seed: int) -> list[Row]:
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run, and write the tables and the figure."""
+    """Run the experiment, and write the tables and the figure."""
     settings = PROFILES[profile]
     started = time.perf_counter()
     cells = [
@@ -75,7 +75,7 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 
 def table(rows: list[Row]) -> str:
-    """MSE of SD-GP as a share of the GP's on complete rows, and its coverage."""
+    """The MSE of SD-GP divided by that of a GP on the complete rows, and the coverage of SD-GP."""
     parts = ["# The effect of the numbers of inputs, outputs and rows\n"]
     parts.append(
         "MSE of SD-GP / MSE of a GP on the complete rows (coverage of SD-GP's 95 % intervals); means over seeds.\n"
@@ -94,7 +94,7 @@ def table(rows: list[Row]) -> str:
 
 
 def figure(rows: list[Row], folder: Path) -> list[Path]:
-    """Figure 8: the ratio of errors against the missing rate, a panel for each number that is varied."""
+    """Figure 8: the ratio of errors against the share of missing inputs, with a panel for each varied number."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,7 +1,7 @@
-"""Figures 3 and 7 and table 1 of the paper: free simulation of the Mackey-Glass series; and two real series.
+"""Figures 3 and 7 and table 1 of the paper: free simulation of the Mackey-Glass series, and of two real series.
 
-Training units are the standard deviation of the training values; the authors' units that of the 594 values from the
-start on, most of which lie in the future.
+Training units are the standard deviation of the training values. The authors' units are the standard deviation of the
+first 594 values, most of which lie in the future.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .reporting import Row, markdown_table, run_cells, save_figure, write_settin
 OURS = "sampled (default)"
 PUBLISHED = {"as in the paper": (0.529, 0.550), "GP_uncert (Girard)": (0.700, 0.914), "naive GP": (0.799, 1.157)}
 WINDOW, TRAINING, HORIZON, FIRST = 18, 90, 1110, 100
-# Settings were chosen on starts from 3000 on. The first look at kernels used 0 to 750, so that these are not unseen.
+# Settings were chosen on start points from 3000 on. Kernels were first compared on 0 to 750, so these are not unseen.
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"seeds": 2, "starts": (0, 450, 900), "origins": 3},
     "paper": {"seeds": 16, "starts": tuple(range(0, 1500, 150)), "origins": 8},
@@ -30,7 +30,7 @@ PROFILES: dict[str, dict[str, Any]] = {
 
 
 def methods(seed: int) -> dict[str, Callable[[], tuple[Any, dict]]]:
-    """How to make each forecaster, and what its forecast is asked for."""
+    """For each method, a function that returns a forecaster and the options of its forecast."""
     ours = lambda: GPForecaster(WINDOW, random_state=seed)  # noqa: E731
     return {
         OURS: lambda: (ours(), {"propagation": "sample"}),
@@ -48,7 +48,7 @@ def methods(seed: int) -> dict[str, Callable[[], tuple[Any, dict]]]:
 
 
 def run_cell(part: str, start: int, seed: int) -> list[Row]:
-    """All methods from one start point, or real origin, with one seed."""
+    """All methods with one seed from one start point, or from one origin of a real series."""
     if part in REAL:
         return _real_cell(part, start, seed)
     series = datasets.make_mackey_glass(start + TRAINING + HORIZON)[start:]
@@ -71,7 +71,7 @@ def _forecast(model: Any, options: dict, past: Any, horizon: int) -> Forecast:
 
 
 def _scaled(forecast: Forecast, future: np.ndarray, units: dict[str, float], first: int) -> Row:
-    """Scores in each of the units, of the whole horizon and of its first steps."""
+    """The scores of the whole horizon and of its first steps, in each of the units."""
     row: Row = {}
     for span, count in (("", None), (f", first {first}", first)):
         found = forecast.score(future, count)
@@ -84,11 +84,11 @@ def _scaled(forecast: Forecast, future: np.ndarray, units: dict[str, float], fir
     return row
 
 
-# ---- real series: how they are read, what a forecast sees, and how far it goes
+# ---- Real series
 
 
 def load_real(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Values with NaN for gaps, and covariates known in advance: the time of the year, for weekly data."""
+    """Values with NaN for gaps, and covariates known in advance: the time of the year for weekly data."""
     from statsmodels.datasets import co2, sunspots
 
     if name == "sunspots":
@@ -99,7 +99,7 @@ def load_real(name: str) -> tuple[np.ndarray, np.ndarray]:
     return frame.to_numpy(float), np.column_stack([np.sin(angle), np.cos(angle)])
 
 
-# name → window, training steps, horizon
+# Name → window, training steps, horizon.
 REAL = {"sunspots": (12, 150, 22), "CO2": (4, 260, 52)}
 
 
@@ -133,11 +133,11 @@ def _real_origins(name: str, count: int) -> list[int]:
     return [int(i) for i in np.linspace(training, len(load_real(name)[0]) - horizon, count)]
 
 
-# ---- the run
+# ---- The run
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run, and write the tables and the figures."""
+    """Run the experiment, and write the tables and the figures."""
     settings = PROFILES[profile]
     started = time.perf_counter()
     cells = [("authors' protocol", 0, seed) for seed in range(settings["seeds"])]
@@ -150,7 +150,7 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 
 def table(rows: list[Row]) -> str:
-    """Table 1 as distributions."""
+    """Table 1 with distributions of the scores instead of single numbers."""
     parts = ["# Forecasting by free simulation\n"]
     for part in dict.fromkeys(row["part"] for row in rows):
         some = [row for row in rows if row["part"] == part]
@@ -167,16 +167,16 @@ def _explanation(part: str, count: int) -> str:
     if part in REAL:
         window, training, horizon = REAL[part]
         return (
-            f"{count} origins, {training} steps to learn from, window {window}, horizon {horizon}: mean over origins, "
-            f"in units of the training values' standard deviation. First steps: {horizon // 4}."
+            f"{count} origins, {training} training steps, window {window}, horizon {horizon}: mean over origins, in "
+            f"units of the standard deviation of the training values. First steps: {horizon // 4}."
         )
     protocol = f"{TRAINING - WINDOW} training pairs, window {WINDOW}, {HORIZON} steps of free simulation."
     if part == "authors' protocol":
         return (
-            f"Mackey-Glass from its start, {protocol} {count} seeds: median (least to largest), in the authors' units "
-            "(NLPD in training units)."
+            f"Mackey-Glass from its start, {protocol} {count} seeds: median (smallest to largest), in the authors' "
+            "units (NLPD in training units)."
         )
-    return f"Mackey-Glass from {count} start points, {protocol} Mean (least to largest), in training units."
+    return f"Mackey-Glass from {count} start points, {protocol} Mean (smallest to largest), in training units."
 
 
 def _distribution(rows: list[Row], unit: str, middle: Callable, published: dict) -> str:
@@ -197,7 +197,7 @@ def _distribution(rows: list[Row], unit: str, middle: Callable, published: dict)
 
 
 def figure(rows: list[Row], folder: Path) -> list[Path]:
-    """Figures 3 and 7: a forecast beside what came, and how the methods' errors and intervals are distributed."""
+    """Figures 3 and 7: forecasts with the true continuation, and distributions of errors and coverages by method."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -214,7 +214,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
         grid = canvas.add_gridspec(3, 3, height_ratios=(1, 1, 1.2))
         for line, (title, model, options) in enumerate(
             (
-                ("drawn functions, rolled forward", GPForecaster(WINDOW, random_state=0), {}),
+                ("paths of drawn functions", GPForecaster(WINDOW, random_state=0), {}),
                 ("as in the paper: moment matching, diagonal", baselines.PublishedGP(WINDOW), {}),
             )
         ):

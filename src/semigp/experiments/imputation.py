@@ -1,4 +1,4 @@
-"""Tables with lost entries: what they were, and how sure that is. Not in the paper."""
+"""Imputation of tables with missing entries: errors and intervals of several methods. Not in the paper."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def load_table(name: str, seed: int) -> np.ndarray:
 
 
 def _curved(seed: int, n: int = 200) -> np.ndarray:
-    """Two independent columns and three functions of them, with a noise of 0.05."""
+    """Two independent columns and three functions of them, with noise of standard deviation 0.05."""
     random = np.random.default_rng(seed)
     a, b = random.normal(size=(2, n))
     clean = np.column_stack([a, b, np.sin(2 * a), a * b, np.cos(a + b)])
@@ -63,7 +63,7 @@ def _joint_gaussian(table: np.ndarray, seed: int) -> Moments:
 
 
 def _ridge_draws(table: np.ndarray, seed: int) -> Moments:
-    """Multiple imputation: the spread of draws stands for the uncertainty."""
+    """Multiple imputation, with the spread of the draws as the uncertainty."""
     draws = [
         IterativeImputer(sample_posterior=True, max_iter=10, random_state=seed + k).fit_transform(table)
         for k in range(N_DRAWS)
@@ -94,7 +94,7 @@ METHODS: dict[str, Callable[[np.ndarray, int], Moments]] = {
 
 
 def run_cell(name: str, rate: float, seed: int) -> list[Row]:
-    """All methods on one table with entries lost at random."""
+    """All methods on one table with entries missing at random."""
     truth = load_table(name, seed)
     holes = np.random.default_rng(seed).random(truth.shape) < rate
     table = np.where(holes, np.nan, truth)
@@ -115,7 +115,7 @@ def run_cell(name: str, rate: float, seed: int) -> list[Row]:
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run, and write the tables and the figure."""
+    """Run the experiment, and write the tables and the figure."""
     settings, started = PROFILES[profile], time.perf_counter()
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
     cells = [(name, rate, seed) for name in settings["tables"] for seed in seeds for rate in settings["rates"]]
@@ -130,12 +130,12 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 
 def report(rows: list[Row]) -> str:
-    """A table for every score and table of data; the best in bold."""
+    """The page: a table of scores for each data set, with the best in bold."""
     count = len({row["seed"] for row in rows})
     parts = [
-        "# Tables with lost entries\n",
-        f"Entries lost at random; means ± standard errors over {count} seeds, in standard deviations of the columns. "
-        "NLPD and coverage of 95 % intervals of the lost entries, for methods that give a standard deviation.\n",
+        "# Tables with missing entries\n",
+        f"Entries are missing at random; means ± standard errors over {count} seeds, in standard deviations of the "
+        "columns. NLPD and coverage of 95 % intervals are given for methods with a standard deviation.\n",
     ]
     for name in dict.fromkeys(row["table"] for row in rows):
         some = [row for row in rows if row["table"] == name]
@@ -147,12 +147,12 @@ def report(rows: list[Row]) -> str:
             if (method, rates[0]) in found["RMSE"]
         ]
         parts.append(f"## {name}\n\nRMSE / NLPD / coverage / seconds\n")
-        parts.append(markdown_table(["", *(f"{rate:.0%} lost" for rate in rates)], lines))
+        parts.append(markdown_table(["", *(f"{rate:.0%} missing" for rate in rates)], lines))
     return "\n".join(parts)
 
 
 def _cell(found: dict[str, dict[tuple, Summary]], method: str, rate: float) -> str:
-    """Scores of a method; those that are the best at this rate in bold."""
+    """The scores of a method at this rate. A score that is the best of all methods is in bold."""
     parts = []
     for score in ("RMSE", "NLPD"):
         summary = found[score].get((method, rate))
@@ -170,7 +170,7 @@ def _cell(found: dict[str, dict[tuple, Summary]], method: str, rate: float) -> s
 
 
 def figure(rows: list[Row], folder: Path) -> list[Path]:
-    """RMSE against the share of lost entries, a panel for each table."""
+    """RMSE against the share of missing entries, with a panel for each table."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -189,7 +189,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
                 for method in METHODS
             }
             draw_curves(axes, [100 * rate for rate in rates], curves, ours=(OURS,), faint=("mean",))
-            axes.set(title=name, xlabel="lost entries, %", ylim=(0, 1.1))
+            axes.set(title=name, xlabel="missing entries, %", ylim=(0, 1.1))
         panels[0, 0].set_ylabel("RMSE (standard deviations)")
         canvas.legend(*panels[0, 0].get_legend_handles_labels(), loc="lower center", ncols=4)
         canvas.tight_layout(rect=(0, 0.13, 1, 1))

@@ -1,4 +1,4 @@
-"""Known error bars on the inputs: ignored, as a variational constraint, as a prior with q(x) free."""
+"""Three treatments of known error bars on the inputs: ignored, as a variational constraint, or as a prior on x."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NOISE = 0.05
 
 
 def make_problem(function: str, variance: float, n_rows: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Noisy inputs with variances from 0 up to `variance`, their standard deviations, outputs; clean test rows."""
+    """Noisy inputs with variances between 0 and `variance`, their standard deviations, outputs, and clean test rows."""
     random = np.random.default_rng(seed)
     f = FUNCTIONS[function]
     x = random.uniform(-3.0, 3.0, size=(n_rows, 1))
@@ -42,7 +42,7 @@ def make_problem(function: str, variance: float, n_rows: int, seed: int) -> tupl
 
 
 def run_cell(function: str, variance: float, n_rows: int, seed: int) -> list[Row]:
-    """All ways to treat error bars on one problem: errors against the function, intervals against new observations."""
+    """All treatments of error bars on one problem. RMSE is against the function, the other scores against new data."""
     X, std, y, X_test, truth = make_problem(function, variance, n_rows, seed)
     observed = truth + _NOISE * np.random.default_rng(seed + 1).normal(size=truth.shape)
     models: dict[str, Any] = {
@@ -63,7 +63,7 @@ def run_cell(function: str, variance: float, n_rows: int, seed: int) -> list[Row
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run, and write the tables and the figure."""
+    """Run the experiment, and write the tables and the figure."""
     settings = PROFILES[profile]
     started = time.perf_counter()
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
@@ -80,9 +80,9 @@ def table(rows: list[Row]) -> str:
     count = len({row["seed"] for row in rows})
     parts = ["# Noisy inputs with known error bars\n"]
     parts.append(
-        f"One input, {len(FUNCTIONS)} functions, {count} seeds each. Input variances uniform up to "
-        "the one named. RMSE against the function at clean inputs, median over seeds and functions; coverage of new "
-        "observations, mean.\n"
+        f"One input, {len(FUNCTIONS)} functions, {count} seeds each. Input variances are uniform between 0 and the "
+        "given one. RMSE is against the function at clean inputs, median over seeds and functions; NLPD and coverage "
+        "are of new observations, means.\n"
     )
     lines = []
     settings = sorted({(row["rows"], row["variance"]) for row in rows})
@@ -99,7 +99,7 @@ def table(rows: list[Row]) -> str:
 
 
 def figure(folder: Path, variance: float = 0.4, seed: int = FIRST_SEED) -> list[Path]:
-    """What the treatments make of one problem for each function."""
+    """Predictions with error bars ignored and with error bars as a prior, on one problem for each function."""
     import matplotlib
 
     matplotlib.use("Agg")

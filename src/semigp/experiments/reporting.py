@@ -1,4 +1,4 @@
-"""Tables of results: collected cell by cell, summarised over seeds, written with settings and versions."""
+"""Tables of results, which are collected cell by cell, summarised over seeds, and written with their settings."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Summary:
 
 
 def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int, table: Path) -> list[Row]:
-    """All cells, in processes with a core each; the table grows, and a line tells of progress, with each that ends.
+    """The rows of all cells, computed in `n_jobs` processes with one core each.
 
-    The rows come back in the order of the cells.
+    Whenever a cell ends, the table is written again and a line of progress is printed. The rows are returned in the
+    order of the cells.
     """
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
@@ -53,7 +54,7 @@ def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs
 
 
 def _take_core(cores: Any) -> None:
-    """Keep this process to a core of its own: XLA's threads of several processes would only wait for each other."""
+    """Pin this process to its own core: the XLA threads of several processes would only wait for each other."""
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {allowed[cores.get() % len(allowed)]})
@@ -73,7 +74,7 @@ def summarise(rows: Iterable[Row], keys: Sequence[str], score: str) -> dict[tupl
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
-    """Every single result, as CSV."""
+    """Write all results as CSV."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     with path.open("w", newline="") as file:
@@ -84,20 +85,20 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
 
 
 def write_settings(path: Path, settings: Mapping[str, Any], seconds: float) -> None:
-    """What was run, with what, on what."""
+    """Write the settings of a run, the versions of the packages, and the machine."""
     versions = {name: importlib.metadata.version(name) for name in _PACKAGES}
     machine = {"python": platform.python_version(), "system": platform.platform(), "seconds": round(seconds)}
     path.write_text(json.dumps({"settings": settings, "versions": versions, "machine": machine}, indent=2) + "\n")
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table for people."""
+    """A table in Markdown."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
 
 
 def save_figure(canvas: Any, stem: Path) -> list[Path]:
-    """As PNG and SVG, the same bytes for the same figure; and close it."""
+    """Save a figure as PNG and SVG, with the same bytes for the same figure, and close it."""
     import matplotlib.pyplot as plt
 
     paths = [stem.with_suffix(suffix) for suffix in (".png", ".svg")]

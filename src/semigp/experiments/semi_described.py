@@ -1,7 +1,7 @@
-"""Figures 2 and 6 of the paper: regression from inputs of which a growing share is missing.
+"""Figures 2 and 6 of the paper: regression with a growing share of missing inputs.
 
-Every method sees the same rows: some complete, the others with a share of their inputs missing at random; scores are
-on complete test rows, in units of the training outputs.
+Every method sees the same rows: some are complete, and in the others a share of the inputs is missing at random. Scores
+are on complete test rows, with outputs in units of their training standard deviation.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ORACLE, MI, MI_SAME = "oracle GP", "MI(X,Y) + GP", "MI(X,Y) + our GP"
 SINGLE = ("IterativeImputer(X) + GP", "IterativeImputer(X,Y) + GP", "KNN imputation + GP", "joint Gaussian + GP")
 SIMPLE = ("MLR", "nearest neighbour", "mean")
 TITLES = {"simulated": "simulated", "mocap": "motion capture"}
-# Kernel and hyperpriors as in SD-GP's mixture.
+# The kernel and hyperpriors are those of the mixture form of SD-GP.
 SAME_GP = baselines.ExactGP(linear=True, lengthscale_spread=0.5)
-# Seeds that were looked at while the method was made are below 3000.
+# Seeds below 3000 were used while the method was developed.
 FIRST_SEED = 3000
 PROFILES = {
     "quick": {"seeds": 1, "rates": (0.2, 0.5, 0.8), "data": ("simulated", "mocap")},
@@ -41,7 +41,7 @@ PROFILES = {
 
 
 def load(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """Inputs, outputs, and how many rows are complete and incomplete; the others are for testing. Rows permuted."""
+    """Inputs and outputs in random order, and the numbers of complete and incomplete rows; the rest is for testing."""
     random = np.random.default_rng(seed)
     if name == "simulated":
         X, Y = datasets.make_semi_described(200, 15, 5, seed)
@@ -52,7 +52,7 @@ def load(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, int, int]:
 
 
 def methods(seed: int, n_rows: int) -> dict[str, Callable[[], Any]]:
-    """Everything that is compared."""
+    """For each method, a function that makes its estimator."""
     iterative = IterativeImputer(max_iter=10, random_state=seed)
     draws = IterativeImputer(max_iter=10, sample_posterior=True)
     published = {"input_prior": "standard", "output_noise": "shared", "max_iter": 300, "n_inducing": min(35, n_rows)}
@@ -73,7 +73,7 @@ def methods(seed: int, n_rows: int) -> dict[str, Callable[[], Any]]:
 
 
 def run_cell(name: str, seed: int, rate: float) -> list[Row]:
-    """All methods on one split at one rate."""
+    """All methods on one split at one share of missing inputs."""
     X, Y, n_complete, n_incomplete = load(name, seed)
     n = n_complete + n_incomplete
     truth, Y_train, X_test, Y_test = X[:n], Y[:n], X[n:], Y[n:]
@@ -100,13 +100,13 @@ def run_cell(name: str, seed: int, rate: float) -> list[Row]:
 
 
 def _scores(Y_train: np.ndarray, Y_test: np.ndarray, mean: np.ndarray, std: np.ndarray) -> Row:
-    """All scores, outputs in units of their training standard deviation."""
+    """All scores, with outputs in units of their training standard deviation."""
     unit = Y_train.std(axis=0)
     return {score: f(Y_test / unit, mean / unit, std / unit) for score, f in scores.ALL.items()}
 
 
 def _error_of_inputs(model: Any, truth: np.ndarray, missing: np.ndarray) -> float | None:
-    """Mean squared error of the missing inputs, in units of the columns' variances; None for methods without any."""
+    """Mean squared error of the imputed inputs, in units of the columns' variances; None if a method imputes none."""
     unit = truth.std(axis=0)
     if isinstance(model, SemiDescribedGPRegressor):
         found = model.impute()
@@ -118,7 +118,7 @@ def _error_of_inputs(model: Any, truth: np.ndarray, missing: np.ndarray) -> floa
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run, and write the tables and the figure."""
+    """Run the experiment, and write the tables and the figure."""
     settings = PROFILES[profile]
     started = time.perf_counter()
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
@@ -131,7 +131,10 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 
 def tables(rows: list[Row]) -> str:
-    """A table for each data set and score: methods by rates, mean ± standard error; the best but the oracle in bold."""
+    """A table for each data set and score: mean ± standard error by method and rate.
+
+    The best method other than the oracle is in bold.
+    """
     parts = ["# Semi-described regression\n"]
     names, count = list(dict.fromkeys(row["method"] for row in rows)), len({row["seed"] for row in rows})
     parts.append(f"Mean ± standard error over {count} seeds; outputs in units of their training standard deviation.\n")
@@ -194,7 +197,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
 
 
 def _set_range(axes: Any, score: str, curves: dict) -> None:
-    """Errors on a logarithmic scale; densities without the methods that are far off."""
+    """Set the vertical axis: logarithmic for errors, and without methods that are far off for densities."""
     if score == "MSE":
         axes.set_yscale("log")
     elif score == "NLPD":

@@ -1,8 +1,8 @@
 """Figure 4 of the paper: classification from a growing number of labels.
 
-All rows but the test rows are there to be embedded; some have labels, nested from one number to the next, each class
-among them. Test rows are not part of the embedding. Every method sees the same columns, centred and divided by their
-common standard deviation (by each column's own where columns have different units).
+All rows except the test rows are embedded. Some of them have labels: at least one of each class, and a larger set of
+labels contains the smaller ones. Every method sees the same columns, centred and divided by their common standard
+deviation, or each by its own if the columns have different units.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .reporting import Row, Summary, markdown_table, run_cells, save_figure, sum
 OURS = "semigp"
 PUBLISHED = ("q(x) means + LR", "q(x) 6 draws + LR", "q(x) 50 draws + LR")
 LABELLED_ONLY = ("GP-LVM of labelled rows + LR", "PCA of labelled rows + LR")
-# Rows to learn from, rows to test on, latent inputs of the paper's competitors, label counts.
+# Number of training rows, of test rows, and of latent inputs of the paper's competitors, and label counts.
 DATA: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
     "oil": (300, 700, 8, (10, 20, 40, 70, 100, 130, 160)),
     "usps": (1200, 800, 10, (12, 20, 40, 80, 160, 400)),
@@ -40,7 +40,7 @@ DATA: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
     "breast cancer": (350, 219, 8, (6, 12, 25, 60)),
 }
 TITLES = {"oil": "oil flow", "usps": "USPS 0, 2, 4, 6", "digits": "digits 0-9 (8 × 8)"}
-# Seeds that were looked at while the method was made are below 5000.
+# Seeds below 5000 were used while the method was developed.
 FIRST_SEED = 5000
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"trials": {"oil": 2, "usps": 1}},
@@ -49,7 +49,7 @@ PROFILES: dict[str, dict[str, Any]] = {
 
 
 def load(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Rows and class numbers to learn from, and to test on."""
+    """Rows and class numbers for training, and for testing."""
     rows, classes = {
         "oil": datasets.load_oil,
         "usps": lambda: datasets.load_usps((0, 2, 4, 6)),
@@ -68,14 +68,14 @@ def load(name: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
 
 
 def label_order(classes: np.ndarray, seed: int) -> np.ndarray:
-    """The order in which rows get their labels: one of each class first, then at random."""
+    """The order in which rows get their labels: one row of each class first, then the others at random."""
     order = np.random.default_rng(seed + 10**6).permutation(len(classes))
     first = [np.flatnonzero(classes[order] == number)[0] for number in np.unique(classes)]
     return np.concatenate([order[first], np.delete(order, first)])
 
 
 class _Remembered(TransformerMixin, BaseEstimator):
-    """An embedding that is fitted already, and embeds the same rows only once."""
+    """A fitted embedding that remembers its results, so that the same rows are embedded only once."""
 
     def __init__(self, lvm: BayesianGPLVM) -> None:
         self.lvm, self._known = lvm, {}
@@ -97,9 +97,9 @@ class _Remembered(TransformerMixin, BaseEstimator):
 
 
 def competitors(X: np.ndarray, seed: int, n_components: int, embedding: _Remembered) -> dict[str, Callable[[int], Any]]:
-    """Name → what builds the classifier for a number of labels."""
-    # Narrower than rows are from their neighbours, which is best of what was tried (scikit-learn's 20 is for columns
-    # between 0 and 1).
+    """For each method, a function that makes its classifier for a number of labels."""
+    # The width is smaller than the distance between neighbouring rows, which was the best that we tried
+    # (scikit-learn's default of 20 is for columns between 0 and 1).
     gamma = 8.0 / np.mean(NearestNeighbors(n_neighbors=7).fit(X).kneighbors()[0][:, -1] ** 2)
 
     def regression(strength: float = 1.0) -> LogisticRegression:
@@ -137,7 +137,7 @@ def run_cell(name: str, seed: int) -> list[Row]:
     _, _, n_components, counts = DATA[name]
     order = label_order(classes, seed)
     started = time.perf_counter()
-    # Columns are in their units already.
+    # `load` has scaled the columns already.
     ours = SemiSupervisedGPClassifier(scaling="common", random_state=seed)
     ours.fit(X, _labels(classes, order[: counts[0]]))
     embedding_seconds = time.perf_counter() - started
@@ -170,12 +170,12 @@ def _labels(classes: np.ndarray, labelled: np.ndarray) -> np.ndarray:
 
 
 def _scores(model: Any, X: np.ndarray, truth: np.ndarray) -> Row:
-    """Errors, and log loss and calibration error of methods with probabilities; a single neighbour has none."""
+    """Errors, and for methods with probabilities their log loss and calibration error; 1-NN has no probabilities."""
     errors = {"errors": float(np.sum(model.predict(X) != truth))}
     is_neighbour = isinstance(getattr(model, "classifier", None), KNeighborsClassifier)
     if is_neighbour or not hasattr(model, "predict_proba"):
         return errors
-    # LabelSpreading has nothing to say of rows that are far from all others.
+    # LabelSpreading returns NaN for rows that are far from all others.
     probabilities = np.nan_to_num(model.predict_proba(X), nan=1.0 / len(model.classes_))
     return errors | {
         "log loss": scores.log_loss(truth, probabilities),
@@ -184,7 +184,7 @@ def _scores(model: Any, X: np.ndarray, truth: np.ndarray) -> Row:
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run, and write the tables and the figures."""
+    """Run the experiment, and write the tables and the figures."""
     trials = PROFILES[profile]["trials"]
     started = time.perf_counter()
     cells = [(name, FIRST_SEED + k) for name, count in trials.items() for k in range(count)]
@@ -198,7 +198,7 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 
 def tables(rows: list[Row]) -> str:
-    """A table for each data set and score: methods by label counts, mean ± standard error; the best in bold."""
+    """A table for each data set and score: mean ± standard error by method and label count, with the best in bold."""
     parts = ["# Classification with few labels\n"]
     for data in dict.fromkeys(row["data"] for row in rows):
         some = [row for row in rows if row["data"] == data]
@@ -238,7 +238,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
             for axes, score in zip(column, ("errors", "log loss"), strict=True):
                 found = summarise(some, ("method", "labels"), score)
                 counts = sorted({count for _, count in found})
-                # Methods without this score keep their place, and with it the others their colours.
+                # Methods without this score keep their place, so that the colours of the others do not change.
                 none = Summary(np.nan, np.nan, 0)
                 curves = {}
                 for method in dict.fromkeys(row["method"] for row in rows):

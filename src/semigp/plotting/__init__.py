@@ -1,7 +1,7 @@
 """Figures of fitted models and results, in one style. Needs matplotlib: pip install "semigp[plot]".
 
-Each function draws into `axes`, new ones if none are given, and returns the numbers that it drew as columns of equal
-length: `pandas.DataFrame(draw_relevance(model))`.
+Each function draws into `axes`, or into new axes if none are given. It returns the numbers that it drew as columns of
+equal length, so that `pandas.DataFrame(draw_relevance(model))` is a table of them.
 """
 
 from .bound import draw_bound

@@ -1,4 +1,4 @@
-"""How a fit went."""
+"""The bound during a fit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .style import COLOURS, canvas
 def draw_bound(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
     """The bound after every iteration of the optimiser, with a dotted line where a stage ends.
 
-    Of several draws the trace is that of the first. The axis begins at the trace's 5 % quantile, so that the first
-    steps, which gain the most, do not hide the last. Returns "iteration", "bound" and "stage".
+    If there are several draws, the trace of the first one is drawn. The axis begins at the 5 % quantile of the trace,
+    so that the first steps, which gain the most, do not hide the last ones. Returns "iteration", "bound" and "stage".
     """
     trace = np.asarray(model.fit_report_.trace, float)
     if not np.isfinite(trace).any():
@@ -26,7 +26,7 @@ def draw_bound(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
         axes.plot(iteration, trace, color=COLOURS[0], lw=1.4)
         for (name, _, count), end in zip(stages, np.cumsum(counts), strict=True):
             axes.axvline(end, color="0.4", lw=1, ls=":")
-            # Above the stage's middle, slanted: stages may be much shorter than their names.
+            # Slanted above the middle of the stage, because a stage may be much shorter than its name.
             axes.text(
                 end - count / 2, 1.01, name, transform=axes.get_xaxis_transform(), rotation=20, ha="left", va="bottom",
                 rotation_mode="anchor", fontsize="small", color="0.3",

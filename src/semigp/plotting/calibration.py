@@ -1,4 +1,4 @@
-"""Whether predictions are as sure as they should be."""
+"""Calibration: whether intervals and probabilities are right as often as they claim."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _LEVELS = np.append(np.arange(1, 20) / 20, 0.99)
 
 
 def draw_calibration(truth: Any, mean: Any, std: Any, axes: Any = None) -> dict[str, np.ndarray]:
-    """Share of truths inside central Gaussian intervals against the level of these, 5 to 99 %.
+    """The share of true values inside central Gaussian intervals, against the level of the intervals (5 to 99 %).
 
-    NaN in the truth is left out. In the grey region the share would lie 95 times of 100 if all intervals were right and
-    the truths independent. Returns "level" and "share".
+    NaN in the truth is left out. If all intervals are right and the true values independent, the share is inside the
+    grey region with a probability of 95 % at each level. Returns "level" and "share".
     """
     truth, mean, std = np.broadcast_arrays(*(np.asarray(part, float) for part in (truth, mean, std)))
     seen = ~np.isnan(truth)
     if not seen.any():
-        raise ValueError("truth has no value: there is nothing to compare with. Give the values that came.")
+        raise ValueError("truth has no value: there is nothing to compare with. Give the true values.")
     distance = np.abs(truth - mean)[seen]
     # An interval of level a is m ± s Φ⁻¹((1 + a)/2).
     share = np.mean(distance <= ndtri((1 + _LEVELS[:, None]) / 2) * std[seen], axis=1)
@@ -39,10 +39,11 @@ def draw_calibration(truth: Any, mean: Any, std: Any, axes: Any = None) -> dict[
 
 
 def draw_reliability(truth: Any, probabilities: Any, classes: Any = None, axes: Any = None) -> dict[str, np.ndarray]:
-    """Share of right predictions against their confidence, in ten bins; the dots' areas go with the number of rows.
+    """The share of right predictions against their confidence, in ten bins. Larger dots stand for more rows.
 
-    `truth` holds `classes` in the order of the probabilities' columns, such as `model.classes_`; by default class
-    numbers. Returns "confidence", "share" and "count" of the bins that are not empty.
+    `classes` are the names of the columns of the probabilities, such as `model.classes_`, by default the column
+    numbers; `truth` holds one of them for each row. Returns "confidence", "share" and "count" of the bins that are not
+    empty.
     """
     probabilities = np.asarray(probabilities, float)
     numbers = _class_numbers(np.asarray(truth), probabilities, classes)
@@ -62,7 +63,7 @@ def _draw_diagonal(axes: Any) -> None:
 
 
 def _class_numbers(truth: np.ndarray, probabilities: np.ndarray, classes: Any) -> np.ndarray:
-    """Columns of the probabilities that belong to the true classes."""
+    """For each row, the column of the probabilities that belongs to its true class."""
     if probabilities.ndim != 2 or truth.shape != probabilities.shape[:1]:
         raise ValueError(
             f"truth has shape {truth.shape} and probabilities {probabilities.shape}; give (n,) and (n, classes)."

@@ -19,10 +19,11 @@ def draw_curves(
     faint: Sequence[str] = (),
     is_log: bool = False,
 ) -> None:
-    """A line and a band (mean ± 2 standard errors) for each method: name → (means, standard errors).
+    """Draw a line and a band (mean ± 2 standard errors) for each method.
 
-    Methods in `ours` are drawn thick and dark, those in `flat` dotted, those in `faint` in grey. On a logarithmic
-    scale the band is a factor exp(±2 standard errors / mean).
+    `curves` maps the name of a method to its means and standard errors. Methods in `ours` are drawn thick and dark,
+    methods in `flat` dotted, methods in `faint` in grey. On a logarithmic scale the band is a factor
+    exp(±2 standard errors / mean).
     """
     others = [name for name in curves if name not in (*ours, *flat, *faint)]
     for name, (means, errors) in curves.items():

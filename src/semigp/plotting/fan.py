@@ -15,11 +15,11 @@ _LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 def draw_fan(
     forecast: Any, axes: Any = None, truth: Any = None, history: int | None = None, n_paths: int = 3
 ) -> dict[str, np.ndarray]:
-    """Median, bands of 50, 80 and 95 % and some paths of a `Forecast`, after its past; a panel for each column.
+    """The past of a `Forecast`, then its median, bands of 50, 80 and 95 % and some paths; a panel for each column.
 
-    `history` is how many steps of the past are drawn, by default twice as many as are forecast. Returns "time" (steps
-    where the series has no times), "series", "past", "truth", "median" and "q0.025" to "q0.975", NaN where there
-    is none.
+    `history` is the number of past steps to draw, by default twice the number of forecast steps. Returns "time" (steps
+    if the series has no times), "series", "past", "truth", "median" and "q0.025" to "q0.975", with NaN where a column
+    has no value.
     """
     panels, names = fan_panels(forecast, axes), forecast.timeline.names
     count = min(len(forecast.past), 2 * len(forecast) if history is None else history)
@@ -36,29 +36,29 @@ def draw_fan(
 
 
 def fan_panels(forecast: Any, axes: Any = None) -> np.ndarray:
-    """The axes of a fan chart, one for each column of the series: those that are given, or new ones."""
+    """The axes of a fan chart, one for each column of the series: the given axes, or new ones."""
     count = len(forecast.timeline.names)
     with canvas(axes, (9, 0.3 + 2.6 * count), count) as axes:
         panels = np.ravel(axes)
     if len(panels) != count:
-        raise ValueError(f"axes has {len(panels)} panels; the series has {count} columns.")
+        raise ValueError(f"axes has {len(panels)} panels; the series has {count} columns. Give one panel per column.")
     return panels
 
 
 def _known(truth: Any, forecast: Any) -> np.ndarray:
-    """The truth (steps, p), NaN where it is not known."""
+    """The truth (steps, p), with NaN where it is not known."""
     steps, p = len(forecast), len(forecast.timeline.names)
     known = np.full((steps, p), np.nan)
     if truth is not None:
         values = np.asarray(truth, float).reshape(len(truth), -1)
         if values.shape[1] != p:
-            raise ValueError(f"truth has {values.shape[1]} columns, the forecast {p}.")
+            raise ValueError(f"truth has {values.shape[1]} columns but the forecast has {p}.")
         known[: len(values)] = values[:steps]
     return known
 
 
 def _series_table(forecast: Any, column: int, truth: np.ndarray, count: int) -> dict[str, np.ndarray]:
-    """What is drawn of one column of the series: `count` steps of the past, then the forecast."""
+    """The drawn numbers of one column of the series: `count` steps of the past, then the forecast."""
     steps, past = len(forecast), forecast.past[:, column]
     bands = forecast.quantile(_LEVELS).reshape(len(_LEVELS), steps, -1)[:, :, column]
     after = {f"q{level:g}": band for level, band in zip(_LEVELS, bands, strict=True)}
@@ -84,7 +84,7 @@ def _draw_panel(axes: Any, table: dict[str, np.ndarray], count: int) -> None:
 
 
 def _times(timeline: Any, length: int, count: int, steps: int) -> np.ndarray:
-    """What to draw the past and the future against: steps, if the index holds names rather than times."""
+    """The horizontal axis of past and future: times, or steps if the index holds labels rather than times."""
     index = timeline.index
     if index is None or isinstance(index[0], str):
         return np.arange(-count, steps)

@@ -1,4 +1,4 @@
-"""Inputs: what is missing, what is believed of it, and which inputs matter."""
+"""Figures of the inputs: which entries are missing, what is inferred about them, and which inputs matter."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns, plain
 # Light, middle and dark, so that they differ in print as well.
 _STATES = {"observed": "#DCE6EE", "uncertain": "#E69F00", "missing": "#23395B"}
 _MOST_SHARES, _MOST_BARS, _MOST_LINES = 20, 30, 300
-_MOST_COLUMNS = 20  # side by side: those with the most holes
+_MOST_COLUMNS = 20  # side by side: the columns with the most missing entries
 _Z95 = 1.959963984540054
 
 
 def draw_missingness(X: Any, axes: Any = None, X_std: Any = None) -> dict[str, np.ndarray]:
     """Which entries of X are observed, uncertain (X_std > 0) or missing: rows by columns.
 
-    X is an array with NaN or a frame of pandas or polars; the share of missing entries stands above each column if
-    there are 20 or fewer. Returns "row", "column" (name or number) and "state".
+    X is an array with NaN, or a frame of pandas or polars. With 20 columns or fewer, the share of missing entries is
+    written above each column. Returns "row", "column" (name or number) and "state".
     """
     missing = is_missing(X)
     error = np.zeros(missing.shape) if X_std is None else read_table(X_std, "X_std")[0]
@@ -43,7 +43,7 @@ def _draw_states(axes: Any, state: np.ndarray) -> None:
     from matplotlib.patches import Patch
 
     colours = np.array([to_rgb(colour) for colour in _STATES.values()])
-    # Rows thinner than pixels would be lost: neighbours mix their colours.
+    # Rows thinner than a pixel would be lost, so the colours of neighbouring rows are mixed.
     groups = np.array_split(state, min(len(state), _MOST_LINES))
     image = np.stack([colours[group].mean(axis=0) for group in groups])
     extent = (-0.5, state.shape[1] - 0.5, len(state) - 0.5, -0.5)
@@ -63,21 +63,21 @@ def _write_shares(axes: Any, shares: np.ndarray) -> None:
 
 
 def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, np.ndarray]:
-    """What a fitted model believes of its missing (or uncertain) training entries: means and 95 % intervals.
+    """Means and 95 % intervals of the missing or uncertain training entries under a fitted model.
 
-    With `truth`, the complete table, against the true values; else beside the known values of each column, of at most
-    the twenty with the most holes. Every
-    column is drawn in units of its own standard deviation. Returns "row", "column", "mean", "std" and, if it was given,
-    "truth", in the units of the data; and where each is drawn, "x" and "y".
+    With `truth`, the complete table, they are drawn against the true values. Otherwise they are drawn beside the known
+    values of each column, for at most the twenty columns with the most missing entries. Every column is drawn in units
+    of its own standard deviation. Returns "row", "column", "mean", "std" and (if given) "truth" in the units of the
+    data, and the drawn places "x" and "y".
     """
     belief, spread = model.impute(return_std=True)
     mean, names = read_table(belief)
     std, known = read_table(spread)[0], None if truth is None else read_table(truth, "truth")[0]
     rows, columns = np.nonzero(std > 0)
     if not len(rows):
-        raise ValueError("The model was fitted to rows without holes: there is nothing imputed to draw.")
+        raise ValueError("The model was fitted to rows without missing or uncertain entries: there is nothing to draw.")
     if known is not None and known.shape != mean.shape:
-        raise ValueError(f"truth has shape {known.shape}, the training rows {mean.shape}; give all of them, complete.")
+        raise ValueError(f"truth has shape {known.shape} but the training rows have {mean.shape}; give all of them.")
     centre, unit = _standard_units(mean, std)
     table = {"row": rows, "column": names[columns], "mean": mean[rows, columns], "std": std[rows, columns]}
     table |= {} if known is None else {"truth": known[rows, columns]}
@@ -90,7 +90,7 @@ def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, n
 
 
 def _standard_units(mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of the known values of each column; of the believed ones where none is known."""
+    """Mean and standard deviation of the known values of each column, or of the inferred means if none is known."""
     seen = np.where((std == 0) | (std > 0).all(axis=0), mean, np.nan)
     unit = np.nanstd(seen, axis=0)
     return np.nanmean(seen, axis=0), np.where(unit > 0, unit, 1.0)
@@ -137,9 +137,9 @@ def _draw_beside_known(axes: Any, mean: np.ndarray, std: np.ndarray, names: np.n
 
 
 def draw_relevance(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
-    """How much each input matters, the most first; for a forecaster each lag, in order. At most 30 bars.
+    """How much each input matters, the most relevant first, or each lag of a forecaster, in order. At most 30 bars.
 
-    Of a series with several columns, a lag's relevance is the mean over them. Returns "input" and "relevance".
+    If a series has several columns, the relevance of a lag is the mean over them. Returns "input" and "relevance".
     """
     names, relevance = _named_relevance(model)
     shown, count = slice(_MOST_BARS), len(relevance)
@@ -159,7 +159,7 @@ def _named_relevance(model: Any) -> tuple[np.ndarray, np.ndarray]:
         relevance = np.asarray(model.lag_relevance_).reshape(len(model.lag_relevance_), -1).mean(axis=1)
         return np.array([f"lag {i + 1}" for i in range(len(relevance))]), relevance
     relevance = np.asarray(model.relevance_)
-    if hasattr(model, "embedding_"):  # the names it may have are those of the outputs
+    if hasattr(model, "embedding_"):  # its feature names, if any, belong to the outputs
         names = np.array([f"latent input {i + 1}" for i in range(len(relevance))])
     else:
         numbered = [f"input {i}" for i in range(len(relevance))]

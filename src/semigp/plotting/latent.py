@@ -1,4 +1,4 @@
-"""Rows in the two latent inputs that matter most."""
+"""The rows in the plane of the two latent inputs that matter most."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .style import BESIDE, canvas, look, plain
 def draw_latent(model: Any, axes: Any = None, classes: Any = None, labelled: Any = None) -> dict[str, np.ndarray]:
     """Means of q(x) in the two latent inputs that matter most, with ellipses of one standard deviation.
 
-    Colours are `classes` (n,), by default those that a classifier finds; `labelled` are the numbers of rows that get a
-    dark rim. A single latent input is drawn against the row. Returns "x", "y", "x_std", "y_std" and "class".
+    Colours show `classes` (n,), by default those found by a classifier. Rows whose numbers are in `labelled` get a
+    dark rim. A single latent input is drawn against the row number. Returns "x", "y", "x_std", "y_std" and "class".
     """
     mean, std, relevance = (np.asarray(getattr(model, name)) for name in ("embedding_", "embedding_std_", "relevance_"))
     classes = getattr(model, "transduction_", np.zeros(len(mean), int)) if classes is None else classes

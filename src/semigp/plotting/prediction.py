@@ -1,4 +1,4 @@
-"""A regression along one of its inputs."""
+"""The prediction of a regression along one of its inputs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def draw_prediction(
     input: Any = None,  # noqa: A002
     output: int = 0,
 ) -> dict[str, np.ndarray]:
-    """Mean and 95 % interval of an observation along one input, the other inputs integrated out.
+    """Mean and 95 % interval of an observation along one input, with the other inputs integrated out.
 
-    `input` is a name or number, by default the input of the highest relevance. With `y`, the training outputs, the
-    training rows are there too, with 95 % error bars both ways: of what is believed of the input, and of the noise.
-    Returns "part" ("curve" or "row"), "x", "x_std", "y" and "y_std".
+    `input` is a name or number, by default the input with the highest relevance. If `y`, the training outputs, is
+    given, the training rows are drawn too, with 95 % error bars for the inferred input and for the noise. Returns
+    "part" ("curve" or "row"), "x", "x_std", "y" and "y_std".
     """
     belief, spread = model.impute(return_std=True)
     (inputs, names), std = read_table(belief), read_table(spread)[0]
@@ -46,7 +46,7 @@ def draw_prediction(
 
 
 def _curve(model: Any, belief: Any, values: np.ndarray, column: int, output: int) -> np.ndarray:
-    """x, 0, mean and standard deviation of y along a column, a little beyond the rows."""
+    """x, 0, and mean and standard deviation of y along a column, a little beyond the range of the rows."""
     low, high = values.min(), values.max()
     grid = np.full((_GRID, len(model.relevance_)), np.nan)
     grid[:, column] = np.linspace(low - 0.05 * (high - low), high + 0.05 * (high - low), _GRID)

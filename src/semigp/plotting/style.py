@@ -1,4 +1,4 @@
-"""How figures look: one style, colours that colour-blind readers can tell apart, and axes to draw into."""
+"""The style of all figures, with colours that colour-blind readers can distinguish, and axes to draw into."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-# Okabe and Ito's colours, and two more; our own method is black and in front.
+# The colours of Okabe and Ito, and two more. Our own method is drawn in black and in front.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#8B4513", "#6A3D9A")
 MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">")
 STYLE: dict[str, Any] = {
@@ -24,12 +24,13 @@ STYLE: dict[str, Any] = {
 }
 BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # a legend that covers no data
 ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-_MOST_NAMES, _MOST_LETTERS, _LONGEST = 25, 40, 18  # below the axes: in all; of all, side by side; of one
+# Below the axes: most names, most letters of all names together if they are horizontal, most letters of one name.
+_MOST_NAMES, _MOST_LETTERS, _LONGEST = 25, 40, 18
 
 
 @contextmanager
 def canvas(axes: Any, size: tuple[float, float] = (5.4, 3.6), n_panels: int = 1) -> Iterator[Any]:
-    """The axes to draw into, in the house style: those that are given, or new ones, one panel above the other."""
+    """The axes to draw into, in our style: the given axes, or new panels, one above the other."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -39,19 +40,19 @@ def canvas(axes: Any, size: tuple[float, float] = (5.4, 3.6), n_panels: int = 1)
 
 
 def look(number: int) -> dict[str, str]:
-    """Colour and marker of one of many groups: no pair comes back within 81."""
+    """Colour and marker of one of many groups. The first 81 pairs all differ."""
     turn, place = divmod(number, len(COLOURS))
     return {"color": COLOURS[place], "marker": MARKERS[(place + turn) % len(MARKERS)]}
 
 
 def plain(name: Any) -> str:
-    """A user's name as it is: no formula between dollars, and in the legend even if it begins with an underscore."""
+    """A user's name, shown literally by matplotlib: dollars make no formula, a leading underscore does not hide it."""
     text = str(name).replace("$", r"\$")
     return f"\u200b{text}" if text.startswith("_") else text
 
 
 def name_columns(axes: Any, names: Sequence[Any]) -> None:
-    """Names below the columns 0, 1, …: shortened and upright if they are long, and not all if they are many."""
+    """Write names below the columns 0, 1, …. Long names are shortened and turned, and of many only some are shown."""
     every = -(-len(names) // _MOST_NAMES)
     shown = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(str, names[::every])]
     is_long = sum(len(name) + 1 for name in shown) > _MOST_LETTERS

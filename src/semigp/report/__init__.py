@@ -1,4 +1,4 @@
-"""Reports: one HTML file with everything in it, to look at on a screen, a phone or paper."""
+"""Reports: a single HTML file that contains everything, for a screen, a phone or paper."""
 
 from .figures import Drawing
 from .page import Report

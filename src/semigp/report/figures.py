@@ -1,4 +1,4 @@
-"""Matplotlib figures as SVG inside a page: in the page's colours, light or dark, with values to hover over."""
+"""Matplotlib figures as SVG inside a page, in the page's colours (light or dark), with values shown on hovering."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..plotting.style import COLOURS, STYLE
 _POINTS_PER_INCH = 72.0
 _PIXELS_PER_INCH = 115.0  # on the page
 _MOST_SPOTS = 400
-# What is black, grey or white on paper takes the page's own colours; the coloured ones are lighter on a dark page.
+# Black, grey and white are replaced by the page's own colours; the other colours are lighter on a dark page.
 _THEMED = {
     "#000000": "--ink", "#262626": "--ink", "#404040": "--ink", "#595959": "--soft", "#808080": "--soft",
     "#b3b3b3": "--faint", "#b0b0b0": "--faint", "#cccccc": "--faint", "#ffffff": "--paper",
@@ -26,7 +26,7 @@ _THEMED = {
 
 
 class Drawing:
-    """A figure while it is drawn: axes to draw into, the drawn data, and spots with values to hover over."""
+    """A figure in the making: axes to draw into, the drawn data, and spots that show values on hovering."""
 
     def __init__(self, size: tuple[float, float] = (6.4, 3.9)) -> None:
         from matplotlib import rc_context
@@ -39,17 +39,17 @@ class Drawing:
         self._spots: list[tuple[Any, Any, str]] = []
 
     def draw(self, function: Callable[..., dict[str, np.ndarray]], *args: Any, **options: Any) -> dict[str, np.ndarray]:
-        """Let a function of `semigp.plotting` draw, and keep the table it returns."""
+        """Draw with a function of `semigp.plotting`, and keep the table that it returns."""
         self.table = function(*args, axes=self.axes, **options)
         return self.table
 
     def spots(self, x: Sequence[Any], y: Sequence[Any], texts: Sequence[str]) -> None:
-        """Places that show a text when they are hovered over; of very many, some."""
+        """Add places that show a text on hovering. If there are very many, only some are kept."""
         every = -(-len(texts) // _MOST_SPOTS)
         self._spots += list(zip(x, y, texts, strict=True))[::every]
 
     def svg(self, prefix: str, label: str) -> str:
-        """The figure, for a page; `prefix` keeps its names apart from those of other figures."""
+        """The figure as SVG. `prefix` makes its element names different from those of other figures on the page."""
         from matplotlib import rc_context
 
         file = io.StringIO()
@@ -68,7 +68,7 @@ class Drawing:
         return text.removesuffix("</svg>") + self._hot() + "</svg>"
 
     def _hot(self) -> str:
-        """Invisible circles with texts."""
+        """Invisible circles that show their texts on hovering."""
         if not self._spots:
             return ""
         height = self._figure.get_figheight() * _POINTS_PER_INCH
@@ -85,7 +85,7 @@ class Drawing:
         return '<g class="hot">' + "".join(circles) + "</g>"
 
     def csv_link(self, name: str) -> str:
-        """A link that hands out the drawn data."""
+        """A link to download the drawn data as CSV."""
         file = io.StringIO()
         writer = csv.writer(file)
         writer.writerow(self.table)

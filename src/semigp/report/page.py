@@ -1,4 +1,4 @@
-"""A page that needs nothing but itself: text, figures, tables, facts."""
+"""A self-contained HTML page of text, figures, tables and facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Report:
         self._count = 0
 
     def section(self, title: str, text: str = "") -> None:
-        """Begin a section; it is in the list of contents."""
+        """Begin a section, which is listed in the table of contents."""
         self._close()
         name = f"s{len(self._sections) + 1}"
         self._sections.append((name, title))
@@ -34,15 +34,15 @@ class Report:
             self._parts.append("</section>")
 
     def text(self, text: str) -> None:
-        """A paragraph."""
+        """Add a paragraph."""
         self._parts.append(f"<p>{escape(text)}</p>")
 
     def html(self, html: str) -> None:
-        """What is HTML already."""
+        """Add HTML as it is."""
         self._parts.append(html)
 
     def figure(self, drawing: Drawing, caption: str, alt: str) -> None:
-        """A figure: what it is about below it, what there is to see for those who cannot."""
+        """Add a figure with a caption below it; `alt` describes it to readers who cannot see it."""
         self._count += 1
         name = f"f{self._count}"
         link = drawing.csv_link(f"figure-{self._count}") if drawing.table else ""
@@ -50,7 +50,7 @@ class Report:
         self._parts.append(f'<figure id="{name}">{drawing.svg(name, alt)}{caption}</figure>')
 
     def image(self, data: str, caption: str, alt: str) -> None:
-        """A picture that is given as a data URI."""
+        """Add a picture that is given as a data URI."""
         self._count += 1
         caption = f"<figcaption><b>Figure {self._count}.</b> {escape(caption)}</figcaption>"
         picture = f'<img src="{data}" alt="{escape(alt, quote=True)}">'
@@ -63,7 +63,10 @@ class Report:
         rows: Sequence[tuple[str, Sequence[float]]],
         lower: Sequence[bool | None],
     ) -> None:
-        """A table of methods and scores; of each column `lower` says if the lowest is best (in bold), if any is."""
+        """Add a table of methods and scores, with the best of each column in bold.
+
+        For each column `lower` says whether the lowest (True) or highest (False) is best; None marks no best.
+        """
         best = [
             None if low is None else (min if low else max)(row[1][k] for row in rows) for k, low in enumerate(lower)
         ]
@@ -78,12 +81,12 @@ class Report:
         )
 
     def facts(self, facts: Mapping[str, Any]) -> None:
-        """Names and values."""
+        """Add a list of names and values."""
         lines = (f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items())
         self._parts.append(f"<dl>{''.join(lines)}</dl>")
 
     def write(self, path: Path) -> Path:
-        """The page, in a file."""
+        """Write the page to a file, and return its path."""
         files = resources.files(__package__)
         style, script = (files.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
         contents = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in self._sections)

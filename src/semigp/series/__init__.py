@@ -1,4 +1,4 @@
-"""Series in, forecasts out."""
+"""Reading a time series, its timeline, and forecasts of it."""
 
 from .forecast import Forecast
 from .reading import fill_gaps, in_order, read_next, read_series

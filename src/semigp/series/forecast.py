@@ -1,4 +1,4 @@
-"""What is believed of a series' future."""
+"""The forecast of a series: moments or sample paths of its next values."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .timeline import Timeline
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is believed of a series' next values.
+    """The predictive distribution of the next values of a series.
 
-    Sampled forecasts hold `paths`, whole futures, from which everything else is computed; the others a Gaussian per
-    step. Arrays have the steps first, and a second axis where the series has columns.
+    Sampled forecasts hold `paths`, draws of the whole future, from which everything else is computed. Other forecasts
+    are a Gaussian for each step. The first axis of an array is the steps; series with columns have a second axis.
     """
 
     mean: np.ndarray
     std: np.ndarray
     timeline: Timeline = field(repr=False)
-    past: np.ndarray = field(repr=False)  # (T, p), what it was made from
+    past: np.ndarray = field(repr=False)  # (T, p), the series before the forecast
     paths: np.ndarray | None = field(default=None, repr=False)  # (n_paths, steps) or (n_paths, steps, p)
-    n_diverged: int = 0  # paths that ran out of bounds and were held there
+    n_diverged: int = 0  # number of paths that reached the bounds and were held there
 
     @classmethod
     def from_paths(cls, paths: np.ndarray, timeline: Timeline, past: np.ndarray, n_diverged: int = 0) -> Forecast:
-        """From futures (n_paths, steps, p)."""
+        """A forecast from sample paths (n_paths, steps, p)."""
         mean, std = paths.mean(axis=0), paths.std(axis=0)
         if timeline.is_flat:
             mean, std, paths = mean[:, 0], std[:, 0], paths[:, :, 0]
@@ -38,7 +38,7 @@ class Forecast:
 
     @classmethod
     def from_moments(cls, mean: np.ndarray, std: np.ndarray, timeline: Timeline, past: np.ndarray) -> Forecast:
-        """From a mean and a standard deviation (steps, p) each."""
+        """A forecast from means and standard deviations, both (steps, p)."""
         if timeline.is_flat:
             mean, std = mean[:, 0], std[:, 0]
         return cls(mean, std, timeline, past)
@@ -48,20 +48,20 @@ class Forecast:
 
     @property
     def index(self) -> Any:
-        """The times that are forecast: the series' index continued, or the number of steps after its end."""
+        """The times of the forecast: the continued index of the series, or 0, 1, … if it has no index."""
         return self.timeline.after(len(self))
 
     def quantile(self, levels: Any) -> np.ndarray:
         """Quantiles: (steps, …) for one level, (levels, steps, …) for several."""
         levels = np.asarray(levels, float)
         if np.any((levels <= 0) | (levels >= 1)) or levels.ndim > 1:
-            raise ValueError(f"levels are probabilities between 0 and 1, one or a list of them; got {levels}.")
+            raise ValueError(f"levels must be one probability between 0 and 1, or a list of them; got {levels}.")
         if self.paths is not None:
             return np.quantile(self.paths, levels, axis=0)
         return self.mean + ndtri(levels).reshape(levels.shape + (1,) * self.mean.ndim) * self.std
 
     def to_frame(self, levels: Any = (0.025, 0.25, 0.5, 0.75, 0.975)) -> Any:
-        """A tidy frame: a row per step (and column of the series) with mean, std and quantiles, on the time index."""
+        """A tidy frame on the time index: a row of mean, std and quantiles for each step and column of the series."""
         levels = np.atleast_1d(levels)
         bands = self.quantile(levels)
         named = {"mean": self.mean, "std": self.std, **{f"q{q:g}": band for q, band in zip(levels, bands, strict=True)}}
@@ -74,21 +74,21 @@ class Forecast:
         return self.timeline.frame(columns, repeated)
 
     def score(self, truth: Any, first: int | None = None) -> dict[str, float]:
-        """MSE, MAE, NLPD, CRPS and coverage of 95 % intervals against what came; NaN in the truth is left out.
+        """MSE, MAE, NLPD, CRPS and coverage of 95 % intervals, given the true values; NaN in the truth is left out.
 
-        CRPS and coverage are of the paths where there are some; NLPD is of a Gaussian with their moments. `first` is
-        how many of the steps count, by default as many as there are truths.
+        If there are paths, CRPS and coverage are computed from them, and NLPD from a Gaussian with their moments.
+        Only the `first` steps count, by default all steps with a truth.
         """
         values, found = read_series(truth, "truth")
         if values.shape[1] != len(self.timeline.names):
-            raise ValueError(f"truth has {values.shape[1]} columns, the forecast {len(self.timeline.names)}.")
+            raise ValueError(f"truth has {values.shape[1]} columns but the forecast has {len(self.timeline.names)}.")
         values = in_order(values, found, self.timeline.names, "truth")
         if first is not None and first < 1:
-            raise ValueError(f"first is how many steps count, at least 1; got {first}.")
+            raise ValueError(f"first is the number of steps to score and must be at least 1; got {first}.")
         count = min(len(values) if first is None else first, len(values), len(self))
         values = values[:count] if self.mean.ndim > 1 else values[:count, 0]
         mean, std = self.mean[:count], self.std[:count]
-        # One path has no spread: its density is nothing anywhere but there.
+        # A single path has standard deviation 0, and so no density elsewhere: its NLPD is infinite.
         some = {name: score for name, score in scores.ALL.items() if name != "NLPD" or (std > 0).all()}
         found = {"NLPD": np.inf} | {name: score(values, mean, np.maximum(std, 1e-140)) for name, score in some.items()}
         if self.paths is not None:

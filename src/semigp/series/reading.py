@@ -1,4 +1,4 @@
-"""Whatever a user calls a series, read: values (T, p) with NaN for gaps, and their timeline."""
+"""Reading a series from an array or a frame: values (T, p) with NaN for gaps, and their timeline."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from .timeline import Timeline, are_equal, continued, holds_labels, holds_times,
 
 
 def read_series(series: Any, name: str = "series", time: str | None = None) -> tuple[np.ndarray, Timeline]:
-    """Values (T, p) with NaN for gaps, and their timeline; `time` names a frame's column of times that are no dates.
+    """Values (T, p) with NaN for gaps, and their timeline.
 
-    Takes arrays (T,) or (T, p), and Series and DataFrames of pandas and polars. Raises ValueError, saying what is
-    wrong, for anything that is not a series of numbers on a regular time axis.
+    Takes arrays (T,) or (T, p), and Series and DataFrames of pandas and polars. `time` names the column of times in a
+    frame; it is needed only if the times are not dates. Raises ValueError, saying what is wrong, for anything that is
+    not a series of numbers on a regular time axis.
     """
     native = nw.from_native(series, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series):
@@ -23,7 +24,7 @@ def read_series(series: Any, name: str = "series", time: str | None = None) -> t
     elif isinstance(native, nw.DataFrame):
         times = [column for column, kind in native.schema.items() if kind.is_temporal()] if time is None else [time]
         if times and times[0] not in native.columns:
-            raise ValueError(f"{name} has no column {time!r}; there are {', '.join(native.columns)}.")
+            raise ValueError(f"{name} has no column {time!r}; its columns are {', '.join(native.columns)}.")
         if len(times) > 1:
             raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
         index, time_name, zone = nw.maybe_get_index(native), "time", None
@@ -47,7 +48,7 @@ def read_series(series: Any, name: str = "series", time: str | None = None) -> t
 
 
 def read_next(values: Any, timeline: Timeline) -> np.ndarray:
-    """Values (T, p) that follow a series: columns in its order, times right after its own."""
+    """Values (T, p) that continue a series, with columns in its order. Their times must follow directly."""
     frame = nw.from_native(values, eager_only=True, pass_through=True)
     has_time = isinstance(timeline.index, np.ndarray) and timeline.time_name in getattr(frame, "columns", [])
     new, later = read_series(values, "values", timeline.time_name if has_time else None)
@@ -55,31 +56,31 @@ def read_next(values: Any, timeline: Timeline) -> np.ndarray:
     expected = None if timeline.index is None else timeline.after(len(new))
     if holds_times(later.index) and holds_times(expected) and not are_equal(later.index, expected):
         raise ValueError(
-            f"values begin at {later.index[0]}, where the series goes on at {expected[0]}, step by step: give all that "
-            "follow, with NaN for those that lack, and none that it has."
+            f"values begin at {later.index[0]}, but the series continues at {expected[0]}, step by step: give all "
+            "values after its end, with NaN for missing ones, and none that it already has."
         )
     return new
 
 
 def in_order(values: np.ndarray, found: Timeline, names: list[str], what: str) -> np.ndarray:
-    """The columns of a frame in the order of `names`; those of an array as they are."""
+    """The columns of a frame in the order of `names`. The columns of an array keep their order."""
     if values.shape[1] != len(names):
-        raise ValueError(f"{what} has {values.shape[1]} columns; the series has {len(names)}.")
+        raise ValueError(f"{what} has {values.shape[1]} columns but the series has {len(names)}.")
     if found.library is None or len(names) == 1 or found.names == names or _are_numbered(names):
         return values
     if set(found.names) != set(names):
         told = ", ".join(map(str, found.names)), ", ".join(map(str, names))
-        raise ValueError(f"{what} has the columns {told[0]}; needed are {told[1]}.")
+        raise ValueError(f"{what} has the columns {told[0]}, but the series has {told[1]}.")
     return values[:, [found.names.index(name) for name in names]]
 
 
 def _are_numbered(names: list[str]) -> bool:
-    """Whether columns have the names that those of an array get."""
+    """Whether the names are those given to the columns of an array."""
     return names == [f"value_{i}" for i in range(len(names))]
 
 
 def fill_gaps(values: np.ndarray) -> np.ndarray:
-    """Values (T, p) with NaN on the line between its neighbours, or equal to the nearest value at the ends."""
+    """Values (T, p) with NaN interpolated linearly between neighbours; at the ends the nearest value is repeated."""
     seen = ~np.isnan(values)
     if not seen.any(axis=0).all():
         raise ValueError(f"series has no value in column {np.argmin(seen.any(axis=0))}.")
@@ -90,9 +91,9 @@ def fill_gaps(values: np.ndarray) -> np.ndarray:
 
 def _as_numbers(values: Any, name: str) -> np.ndarray:
     if np.asarray(values).dtype.kind in "cmM":
-        raise ValueError(f"{name} holds {np.asarray(values).dtype} values; real numbers are needed.")
+        raise ValueError(f"{name} holds {np.asarray(values).dtype} values, but must hold real numbers.")
     try:
-        values = np.array(values, dtype=np.float64)  # a copy: the caller's may change
+        values = np.array(values, dtype=np.float64)  # a copy: the caller may change the original
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} holds something that is not a number: {error}") from error
     if values.ndim not in (1, 2) or 0 in values.shape:
@@ -108,13 +109,13 @@ def _check_regular(index: Any, name: str) -> None:
     if not isinstance(index, np.ndarray):
         if index.nlevels > 1 or index.inferred_type in ("interval", "date", "time", "mixed-integer"):
             raise ValueError(
-                f"The index of {name} ({index.inferred_type}, {index.nlevels} levels) is no time axis. Use dates "
+                f"The index of {name} ({index.inferred_type}, {index.nlevels} levels) is not a time axis. Use dates "
                 "(pandas.to_datetime), periods or numbers."
             )
         if holds_labels(index):
             return
         if not index.is_monotonic_increasing or not index.is_unique:
-            raise ValueError(f"The time index of {name} does not increase from step to step; sort it, drop duplicates.")
+            raise ValueError(f"The time index of {name} does not increase at every step; sort it and drop duplicates.")
         if len(index) > 2 and pandas_step(index) is None:
             raise ValueError(
                 f"The time index of {name} is irregular. Put the series on a regular grid first, with NaN where there "
@@ -124,5 +125,5 @@ def _check_regular(index: Any, name: str) -> None:
         raise ValueError(f"The times of {name} are neither dates nor numbers; the first is {index[0]!r}.")
     elif len(index) > 1:
         if np.any(index[1:] <= index[:-1]):
-            raise ValueError(f"The times of {name} do not increase from row to row; sort them, drop duplicates.")
+            raise ValueError(f"The times of {name} do not increase at every row; sort them and drop duplicates.")
         continued(index, 1)

@@ -1,4 +1,4 @@
-"""Where a series stands in time, and how to go on from its end."""
+"""The times of a series, and how they continue after its end."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-_IRREGULAR = "The times are irregular: put the series on a regular grid first, with null where a value lacks."
+_IRREGULAR = "The times are irregular: put the series on a regular grid first, with null where a value is missing."
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Where a series stands in time, and how to go on from its end.
+    """The times of a series, and how they continue after its end.
 
-    A pandas index is continued in its own frequency; polars frames by their one temporal column; anything else counts.
+    A pandas index continues at its own frequency, a polars frame by its one temporal column. Series without times count
+    steps.
     """
 
     names: list[str]
-    is_flat: bool  # one dimension came as a vector
+    is_flat: bool  # whether the series was one-dimensional
     library: nw.Implementation | None = None
     index: Any = None  # pandas index, or an array of times
     time_name: str = "time"
     time_zone: str | None = None  # of a column of times, which are kept in UTC here
 
     def after(self, steps: int) -> Any:
-        """The `steps` times that follow."""
+        """The `steps` times after the end."""
         if self.index is None:
             return np.arange(steps)
         if isinstance(self.index, np.ndarray):
@@ -34,7 +35,7 @@ class Timeline:
         return pandas_after(self.index, steps)
 
     def extended(self, steps: int) -> Timeline:
-        """The timeline of a series that has gone on for some steps."""
+        """The timeline of the series after `steps` more steps."""
         if self.index is None:
             return self
         later = self.after(steps)
@@ -44,7 +45,7 @@ class Timeline:
         return replace(self, index=joined)
 
     def like_the_series(self, values: np.ndarray) -> Any:
-        """Values (T, p) in the form that the series had: an array, a series or a frame with its times."""
+        """Values (T, p) in the form of the original series: an array, or a series or frame with its times."""
         if self.library is None:
             return values[:, 0] if self.is_flat else values
         frame = self.frame(dict(zip(self.names, values.T, strict=True)), self.index)
@@ -66,12 +67,12 @@ class Timeline:
 
 
 def holds_times(index: Any) -> bool:
-    """Whether an index has times in it."""
+    """Whether an index holds times."""
     return isinstance(index, np.ndarray) or type(index).__name__ in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
 
 
 def are_equal(times: Any, others: Any) -> bool:
-    """Whether times are the same, numbers up to rounding."""
+    """Whether two sequences of times are equal. Numbers are compared up to rounding."""
     times, others = np.asarray(times), np.asarray(others)
     if times.dtype.kind == "f" or others.dtype.kind == "f":
         return np.allclose(times, others)
@@ -79,12 +80,12 @@ def are_equal(times: Any, others: Any) -> bool:
 
 
 def holds_labels(index: Any) -> bool:
-    """Whether an index has names in it rather than times."""
+    """Whether an index holds labels rather than times."""
     return index.inferred_type in ("string", "mixed", "categorical", "empty", "boolean")
 
 
 def pandas_step(index: Any) -> Any:
-    """What to add to go on: an offset, or a number; None if there is no one step."""
+    """The step between the times of an index, an offset or a number; None if the steps differ."""
     import pandas
 
     if isinstance(index, pandas.PeriodIndex):
@@ -101,7 +102,7 @@ def pandas_step(index: Any) -> Any:
 
 
 def pandas_after(index: Any, steps: int) -> Any:
-    """The times after those of a pandas index."""
+    """The times after the end of a pandas index."""
     import pandas
 
     if holds_labels(index):
@@ -121,9 +122,9 @@ def pandas_after(index: Any, steps: int) -> Any:
 
 
 def continued(times: np.ndarray, steps: int) -> np.ndarray:
-    """Times after the last, at a constant step, or at a constant number of months."""
+    """The times after the last one, at a constant step or a constant number of months."""
     if len(times) < 2:
-        raise ValueError("One time is not enough to know the step to the next.")
+        raise ValueError("One time is not enough to know the step to the next; give at least two.")
     gaps = np.diff(times)
     if (gaps == gaps[0]).all() or (times.dtype.kind == "f" and np.allclose(gaps, gaps[0])):
         return times[-1] + gaps[0] * np.arange(1, steps + 1)

@@ -1,4 +1,4 @@
-"""Objects in files: arrays and JSON, and nothing that could run."""
+"""Saving objects in files of arrays and JSON, which contain nothing that could be executed."""
 
 from .errors import NotAModel, NotStorable
 from .files import FORMAT, read, write

@@ -1,4 +1,4 @@
-"""JSON and arrays to objects. Classes are those given and no others."""
+"""From JSON and arrays to objects. Only objects of the given classes are made."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .encoding import KINDS
 from .errors import NotAModel
 from .times import times_from_utc
 
-# Eight digits, for with nine the size of text in bytes overflows in NumPy 2.0, and is below zero.
+# At most eight digits: with nine, the size of text in bytes overflows in NumPy 2.0 and becomes negative.
 _TYPE = re.compile(rf"[<>|=]?[{KINDS}]\d{{1,8}}(\[\w+\])?")
 
 
 class Decoder:
-    """The way back. Classes are those given and no others, made without calling anything of theirs."""
+    """Makes objects from JSON and arrays. Only the given classes are made, and none of their code is called."""
 
     def __init__(self, classes: Mapping[str, type], header: dict[str, Any], content: memoryview) -> None:
         self._classes = classes
         self._arrays: list[np.ndarray] = []
         end = 0
         for kind, shape, place in header["arrays"]:
-            if place != end:  # else a small file could ask for any amount of memory
-                raise NotAModel(f"an array of type {kind!r} at {place}, where the last one ends at {end}")
+            if place != end:  # otherwise a small file could ask for any amount of memory
+                raise NotAModel(f"an array of type {kind!r} begins at {place}, but the one before it ends at {end}")
             self._arrays.append(self._array(kind, shape, place, content))
             end += self._arrays[-1].nbytes
         self._objects = [object.__new__(self._class(name)) for name, _ in header["objects"]]
         for made, (_, state) in zip(self._objects, header["objects"], strict=True):
             for name in state:
                 if name.startswith("__") or callable(getattr(type(made), name, None)):
-                    raise NotAModel(f"its {type(made).__name__} has an attribute {name!r}, which is none")
+                    raise NotAModel(f"its {type(made).__name__} has a value for {name!r}, which is not an attribute")
             former = getattr(type(made), "_FORMER_NAMES", {})
             made.__dict__.update({former.get(name, name): self._decode(part) for name, part in state.items()})
         self.root = self._decode(header["root"])
@@ -46,7 +46,7 @@ class Decoder:
 
     def _array(self, kind: str, shape: list[int], place: int, content: memoryview) -> np.ndarray:
         if not _TYPE.fullmatch(kind) or min([place, *shape]) < 0:
-            raise NotAModel(f"an array of type {kind!r} and shape {shape}")
+            raise NotAModel(f"an array of type {kind!r} and shape {shape} is not allowed")
         dtype = np.dtype(kind)
         count = math.prod(shape)
         return np.frombuffer(content, dtype, count, place).reshape(shape).copy() if count else np.zeros(shape, dtype)
@@ -54,7 +54,7 @@ class Decoder:
     def _decode(self, value: Any) -> Any:
         if not isinstance(value, dict):
             if isinstance(value, list):
-                raise NotAModel("a list without a kind")
+                raise NotAModel("it holds a list without a kind")
             return value
         ((kind, content),) = value.items()
         return getattr(self, _READERS[kind])(content)

@@ -1,4 +1,4 @@
-"""Objects to JSON and arrays."""
+"""From objects to JSON and arrays."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import numpy as np
 from .errors import NotStorable
 from .times import comes_back
 
-KINDS = "biufcMmUS"  # of arrays: no objects
+KINDS = "biufcMmUS"  # the kinds of arrays that can be stored: all but arrays of objects
 
 
 class Encoder:
-    """Objects and arrays become numbers in two lists; what is met twice is kept once."""
+    """Replaces objects and arrays by their numbers in two lists. An object that occurs twice is stored once."""
 
     def __init__(self, classes: Mapping[str, type]) -> None:
-        # The first name of a class is the one that files have; others are what it was called before.
+        # Files use the first name of a class; its other names are former ones.
         self.names = {each: name for name, each in reversed(classes.items())}
         self.objects: list[Any] = []
         self.arrays: list[np.ndarray] = []
-        self._seen: dict[int, tuple[Any, dict]] = {}  # keeps what it has seen, so that ids stay unique
+        self._seen: dict[int, tuple[Any, dict]] = {}  # keeps a reference to each value, so that ids stay unique
 
     def encode(self, value: Any, where: str) -> Any:
-        """JSON for a value; `where` is what an error calls it."""
+        """The JSON of a value. Error messages call the value `where`."""
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -62,7 +62,7 @@ class Encoder:
         return {"scalar" if isinstance(value, np.generic) else "array": len(self.arrays) - 1}
 
     def _encode_index(self, index: Any, where: str) -> dict:
-        """A pandas index that can be told in words and numbers."""
+        """The JSON of a pandas index."""
         import pandas
 
         if not isinstance(index, pandas.Index):
@@ -78,8 +78,8 @@ class Encoder:
             zone = None if index.tz is None else str(index.tz)
             if not comes_back(index, times.to_numpy(), zone):
                 raise NotStorable(
-                    f"{where} has the frequency {index.freqstr} and the time zone {zone}; one cannot be saved. "
-                    'Use those that have a name, such as "MS" and "Europe/Paris", or none.'
+                    f"{where} has the frequency {index.freqstr} and the time zone {zone}; one of them cannot be saved. "
+                    'Use a frequency and a time zone that have a name, such as "MS" and "Europe/Paris", or none.'
                 )
             return {**own, "times": self.encode(times.to_numpy(), where), "zone": zone, "frequency": index.freqstr}
         if isinstance(index, pandas.TimedeltaIndex):
@@ -94,11 +94,11 @@ class Encoder:
         raise NotStorable(f"{where} is a {type(value).__name__}, which cannot be saved without pickle.")
 
     def described(self) -> list[list[Any]]:
-        """Type, shape and first byte of the arrays."""
+        """Type, shape and position of the first byte of every array."""
         places = np.cumsum([0] + [array.nbytes for array in self.arrays]).tolist()
         return [[a.dtype.str, list(a.shape), place] for a, place in zip(self.arrays, places, strict=False)]
 
 
 def _state(value: Any) -> dict[str, Any]:
-    """Attributes, or what a class would rather have stored."""
+    """The attributes of an object, or what its `_stored` method returns."""
     return value._stored() if hasattr(value, "_stored") else vars(value)

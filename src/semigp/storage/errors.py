@@ -1,11 +1,11 @@
-"""What can be wrong with a file, or with what should go into one."""
+"""Errors of reading and of writing a file."""
 
 from __future__ import annotations
 
 
 class NotAModel(ValueError):
-    """The file is not one of ours, is damaged, or is from a later version."""
+    """The file was not written by `save`, is damaged, or is from a later version."""
 
 
 class NotStorable(TypeError):
-    """Something that only a pickle could hold."""
+    """The object holds something that only a pickle could store."""

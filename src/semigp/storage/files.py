@@ -1,15 +1,15 @@
-r"""Objects in files: arrays and JSON, and nothing that could run.
+r"""Saving objects in files of arrays and JSON, which contain nothing that could be executed.
 
-A file is, in this order,
+A file has these parts, in this order:
 
-    b"semigp model\n"           what it is
+    b"semigp model\n"           marks the kind of file
     8 bytes, little-endian     length of the header
     header                     JSON: format, library, the tree of objects, type, shape and place of every array
     arrays                     their bytes, one after the other
-    32 bytes                   SHA-256 of all before
+    32 bytes                   SHA-256 of everything before
 
-There is no compression, no path and no pickle in it, so there is nothing to unpack, to escape to or to execute. Objects
-are names from a list of classes that the reader brings along, with their attributes.
+A file contains no compressed data, no path and no pickle, so there is nothing to unpack, to escape to or to execute.
+An object is stored as the name of its class and its attributes. The reader supplies the list of allowed classes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .errors import NotAModel
 
 FORMAT = 1
 _MAGIC, _LENGTH, _DIGEST = b"semigp model\n", 8, 32
-_ABANDONED = 3600.0  # seconds after which nobody is writing a file any more
+_ABANDONED = 3600.0  # seconds after which an unfinished file counts as abandoned
 
 
 def write(path: str | os.PathLike, root: Any, classes: Mapping[str, type], about: dict[str, str]) -> None:
@@ -48,7 +48,7 @@ def write(path: str | os.PathLike, root: Any, classes: Mapping[str, type], about
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Links are followed, rights kept; a device or a pipe is not replaced by a file."""
+    """Replace a file in one step. Links are followed and permissions kept; devices and pipes are refused."""
     path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
@@ -67,13 +67,13 @@ def _replace(path: Path, content: bytes) -> None:
     except BaseException:
         name.unlink(missing_ok=True)
         raise
-    with contextlib.suppress(OSError):  # the model is there; what follows is for a crash, and for tidiness
+    with contextlib.suppress(OSError):  # the model is saved; the rest guards against a crash, and tidies up
         _sync_folder(path.parent)
         _remove_leftovers(path)
 
 
 def _sync_folder(folder: Path) -> None:
-    """The new name survives a crash of the machine, too. Windows has no way to ask for it."""
+    """Make sure that the new name survives a crash of the machine. Windows has no way to ask for this."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -83,7 +83,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """What killed processes were writing. Younger files may belong to one that is still at it."""
+    """Remove the unfinished files of killed processes. Younger files may belong to a process that is still writing."""
     pattern, now = re.compile(re.escape(f".{path.name[:40]}.") + "[0-9a-f]{12}"), path.stat().st_mtime
     with os.scandir(path.parent) as entries:
         for entry in entries:
@@ -92,29 +92,29 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def read(path: str | os.PathLike, classes: Mapping[str, type]) -> Any:
-    """The object in a file; NotAModel, saying why, for any other file."""
+    """The object in a file. Raises NotAModel, saying why, if the file is not a saved model."""
     header, arrays = _open(Path(path))
     try:
         return Decoder(classes, header, arrays).root
     except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
-        raise NotAModel(f"{path} holds no model that can be put together: {error}") from error
+        raise NotAModel(f"{path} does not hold a model that can be restored: {error}") from error
 
 
 def _open(path: Path) -> tuple[dict[str, Any], memoryview]:
     with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:  # whatever it is, it may be large
+        if file.read(len(_MAGIC)) != _MAGIC:  # checked before the rest is read: other files may be large
             raise NotAModel(f"{path} is not a file written by save().")
         content = memoryview(file.read())
     digest = hashlib.sha256(_MAGIC)
     digest.update(content[:-_DIGEST])
     if len(content) < _LENGTH + _DIGEST or digest.digest() != content[-_DIGEST:]:
-        raise NotAModel(f"{path} is damaged: its checksum does not fit. Was it cut off, or changed?")
+        raise NotAModel(f"{path} is damaged: its checksum does not match. Was it cut off, or changed?")
     end = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     try:
-        header = json.loads(bytes(content[_LENGTH:end]).decode())  # UTF-8 and nothing that JSON might guess
+        header = json.loads(bytes(content[_LENGTH:end]).decode())  # UTF-8, so that JSON does not guess the encoding
         version = header["format"]
     except (KeyError, RecursionError, TypeError, ValueError) as error:
-        raise NotAModel(f"{path} has no header that can be read: {error}") from error
+        raise NotAModel(f"{path} has no readable header: {error}") from error
     if version != FORMAT:
-        raise NotAModel(f"{path} has format {version!r}; this version reads format {FORMAT}. Is there a later semigp?")
+        raise NotAModel(f"{path} has format {version!r}; this version reads format {FORMAT}. Try a later semigp.")
     return header, content[end:-_DIGEST]

@@ -167,7 +167,7 @@ def test_only_exact_expectations_are_offered():
         Matern32(1.0, L).psi1(MEAN[:1], np.eye(2)[None], INDUCING)
     with pytest.raises(TypeError, match="3 cannot be part of a sum"):
         RBF(1.0, 1.0) + 3
-    with pytest.raises(ValueError, match="White has no smooth functions to draw"):
+    with pytest.raises(ValueError, match="White noise cannot be drawn as a smooth function"):
         (RBF(1.0, 1.0) + White(1.0)).feature_map(jax.random.key(0), 10, 2)
 
 

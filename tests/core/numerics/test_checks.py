@@ -21,7 +21,7 @@ KERNEL, BELIEF = RBF(1.0, np.ones(2)), InputBelief.observed(X)
         ([["a", "b"]], [[0, 0]], "mean must hold real numbers but has dtype <U1. Convert it to float first"),
         ([[1, np.inf], [np.inf, 1]], np.zeros((2, 2)), "mean has 2 infinite values, first at row 0, column 1. All"),
         (X, X - 1, "variance has 8 negative values, first at row 0, column 0. Use 0 for entries that are known"),
-        (X[:1], [[[1, 2], [0, 1]]], "variance must be symmetric in its last two axes; first at row 0"),
+        (X[:1], [[[1, 2], [0, 1]]], "variance must be symmetric in its last two axes; it is not, first at row 0"),
         (X[:1], [[[1, 2], [2, 1]]], "variance of 1 rows is not a covariance, first at row 0: its smallest eigenvalue"),
     ],
 )

@@ -207,16 +207,16 @@ def _set(**entries):
     (_set(arrays=[["|O8", [1], 0]]), "array of type"),
     (_set(arrays=[["<f8", [10**12], 0]]), "buffer is smaller than requested size"),
     (_set(arrays=[["<f8", [1], -8]]), "array of type"),
-    (_set(root={"call": "os.system"}), "no model that can be put together"),
-    (_set(root={"object": 10**9}), "no model that can be put together"),
-    (_set(arrays=[["<f8", [1], 0]] * 2), "at 0, where the last one ends at 8"),
+    (_set(root={"call": "os.system"}), "does not hold a model that can be restored"),
+    (_set(root={"object": 10**9}), "does not hold a model that can be restored"),
+    (_set(arrays=[["<f8", [1], 0]] * 2), "begins at 0, but the one before it ends at 8"),
     (_set(arrays=[["i4,(", [1], 0]]), "array of type"),
     (_set(objects=[["GPImputer", {}]], root={"object": 0}), "holds a GPImputer that was never fitted"),
-    (_set(objects=[["GPImputer", {"fit": 1}]], root={"object": 0}), "has an attribute 'fit', which is none"),
-    (_set(objects=[["GPImputer", {"__class__": 1}]], root={"object": 0}), "has an attribute '__class__'"),
+    (_set(objects=[["GPImputer", {"fit": 1}]], root={"object": 0}), "has a value for 'fit', which is not an attribute"),
+    (_set(objects=[["GPImputer", {"__class__": 1}]], root={"object": 0}), "has a value for '__class__'"),
     (_set(root={"index": {"name": None, "times": {"list": []}, "zone": "dateutil//x", "frequency": None}}), "dateutil"),
     (_set(root=7), "holds a int, not an estimator"),
-    (lambda header: header.pop("root"), "no model that can be put together"),
+    (lambda header: header.pop("root"), "does not hold a model that can be restored"),
 ])  # fmt: skip
 def test_hostile_files(saved, change, message):
     saved.write_bytes(_with_header(saved.read_bytes(), change))

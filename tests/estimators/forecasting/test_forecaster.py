@@ -238,10 +238,10 @@ def test_columns_go_by_their_names_and_times_follow():
     np.testing.assert_array_equal(swapped.paths, expected.paths)
     truth = pd.DataFrame({"a": [0.0, 1.0], "b": [9.0, 8.0]})
     assert expected.score(truth[["b", "a"]]) == expected.score(truth)
-    with pytest.raises(ValueError, match="values has the columns a, c; needed are a, b"):
+    with pytest.raises(ValueError, match="values has the columns a, c, but the series has a, b"):
         forecast(late.rename(columns={"b": "c"}), season[35:], season[:2])
     for wrong in (frame[34:39], late.shift(1, freq="D")):
-        with pytest.raises(ValueError, match="where the series goes on at 2024-02-05"):
+        with pytest.raises(ValueError, match="but the series continues at 2024-02-05"):
             forecast(wrong, season[35:], season[:2])
 
 

@@ -1,4 +1,4 @@
-"""What every measurement shares. Nothing but NumPy: it is imported in the environments of other libraries, too."""
+"""Functions for all measurements. They need only NumPy, because the environments of other libraries import them too."""
 
 import json
 import resource
@@ -12,14 +12,14 @@ _SHARE_OF_MEMORY = 0.9
 
 
 def make_problem(n, q, p, m):
-    """Outputs, mean and variance of q(x), inducing inputs."""
+    """Random outputs, means and variances of q(x), and inducing inputs."""
     random = np.random.default_rng(0)
     y, mean = random.normal(size=(n, p)), random.normal(size=(n, q))
     return y, mean, random.uniform(0.1, 1.0, (n, q)), random.normal(size=(m, q))
 
 
 def repeat(evaluate, seconds=4.0, at_least=5, at_most=60):
-    """Seconds of each evaluation, which says itself how long it took, after a warm-up of two."""
+    """The times of several evaluations, after two for warm-up. `evaluate(i)` returns its own time in seconds."""
     times = []
     for i in range(at_most + 2):
         times.append(evaluate(i))
@@ -36,13 +36,13 @@ def timed(step):
 
 
 def peak_mib():
-    """The most memory this process has held, its libraries included."""
+    """The peak memory of this process in MiB, including its libraries."""
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def spare_the_machine():
-    """Fail when nine tenths of the free memory are taken, before the system ends some other process."""
+    """Limit this process to nine tenths of the free memory, so that the system does not end another process."""
     if sys.platform == "linux":
         lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
         most = int(_SHARE_OF_MEMORY * int(lines["MemAvailable"].split()[0]) * 1024)
@@ -50,7 +50,7 @@ def spare_the_machine():
 
 
 def main(measure):
-    """Measure the size on the command line and print what `repeat` says of it, with memory, as JSON."""
+    """Measure the size given on the command line, and print the result and the peak memory as JSON."""
     spare_the_machine()
     result = measure(*map(int, sys.argv[1:5]))
     print(json.dumps(result | {"peak_mib": peak_mib()}))

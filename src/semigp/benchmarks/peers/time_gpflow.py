@@ -1,4 +1,4 @@
-"""One bound with its full gradient of GPflow's BayesianGPLVM, compiled by TensorFlow (without XLA)."""
+"""One bound with its full gradient by GPflow's BayesianGPLVM, compiled by TensorFlow (without XLA)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""One bound with its full gradient of GPy's BayesianGPLVM."""
+"""One bound with its full gradient by GPy's BayesianGPLVM."""
 
 import GPy
 import numpy as np

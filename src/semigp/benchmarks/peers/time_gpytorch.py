@@ -1,8 +1,8 @@
-"""One step of GPyTorch's stochastic BayesianGPLVM over all rows: bound by one draw of X, and its gradient.
+"""One step of GPyTorch's stochastic BayesianGPLVM over all rows: the bound from one draw of X, and its gradient.
 
-q(u) of every output is a parameter of its own and X is sampled, so that this is a Monte Carlo estimate of a looser
-bound, without any ψ2: another quantity than the others', for the same model. Inducing inputs and kernel are shared by
-the outputs, as in the others.
+Every output has its own q(u), which is a free parameter, and X is sampled. So this is a Monte Carlo estimate of a
+looser bound, without ψ2: another quantity than in the other libraries, for the same model. As in the other libraries,
+all outputs share the inducing inputs and the kernel.
 """
 
 import gpytorch
@@ -21,7 +21,7 @@ class Model(BayesianGPLVM):
         (n, q), m = mean.shape, len(inducing)
         prior = gpytorch.priors.NormalPrior(torch.zeros(n, q), torch.ones(n, q))
         latent = VariationalLatentVariable(n, p, q, mean, prior)
-        latent.q_log_sigma.data = torch.log(torch.expm1(torch.sqrt(variance)))  # it goes through a softplus
+        latent.q_log_sigma.data = torch.log(torch.expm1(torch.sqrt(variance)))  # GPyTorch applies a softplus
         distribution = CholeskyVariationalDistribution(m, batch_shape=torch.Size([p]))
         super().__init__(latent, VariationalStrategy(self, inducing, distribution, learn_inducing_locations=True))
         self.mean_module = gpytorch.means.ZeroMean()
@@ -54,7 +54,7 @@ def measure(n, q, p, m):
     versions = {"GPyTorch": gpytorch.__version__, "torch": torch.__version__}
     times = repeat(lambda _: timed(step))
     if any(parameter.grad is None for parameter in parameters):
-        raise RuntimeError("Some parameter has no gradient: this is not the whole step.")
+        raise RuntimeError("A parameter has no gradient, so this is not the whole step.")
     return {"times": times, "versions": versions}
 
 

@@ -1,1 +1,1 @@
-"""Rows over devices and processes."""
+"""A fit whose rows are spread over devices and processes."""

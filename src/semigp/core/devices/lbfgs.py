@@ -1,9 +1,9 @@
 """L-BFGS for parameters that are spread over devices: no process ever holds all of them.
 
-Steps and changes of the gradient stay where the parameters are. What comes to the host are their inner products, three
-rows of a small matrix per iteration, from which the two loops of L-BFGS find the coefficients of the next direction
-(vector-free L-BFGS, Chen, Wang and Zhou 2014); and the loss and its slope along that direction. These numbers are the
-same in every process, and so all of them decide alike. The line search is SciPy's, for strong Wolfe conditions.
+Steps and changes of the gradient stay on the devices of the parameters. The host receives the loss, its slope along the
+direction, and three rows per iteration of a small matrix of inner products. From these the two loops of L-BFGS find the
+coefficients of the next direction (vector-free L-BFGS, Chen, Wang and Zhou 2014). The numbers are the same in every
+process, so all processes take the same decisions. The line search is SciPy's, for strong Wolfe conditions.
 """
 
 from __future__ import annotations
@@ -29,16 +29,19 @@ from .row_mesh import spread
 
 
 class Keeper(Protocol):
-    """Where the state of a search is kept, so that it can be taken up again: plain values, and arrays of own rows."""
+    """Where the state of a search is kept, so that it can be resumed.
+
+    A state consists of plain values and of arrays with the rows of this process.
+    """
 
     def load(self) -> dict[str, Any] | None:
-        """The state to go on from, if there is one."""
+        """The state to resume from, or None if there is none."""
 
     def is_due(self) -> bool:
-        """Whether it is time to keep the state."""
+        """Whether it is time to store the state."""
 
     def store(self, state: dict[str, Any], is_finished: bool) -> None:
-        """Keep a state; the last one of a search is its result."""
+        """Store a state. The last state of a search is its result."""
 
 
 def fit_spread(
@@ -50,10 +53,11 @@ def fit_spread(
     callback: Callback | None = None,
     keeper: Keeper | None = None,
 ) -> tuple[Model, Data, FitReport]:
-    """What `optimise.fit` does, over the devices of a mesh. The fitted model and the data stay there.
+    """Fit a model as `sparse.fit` does, over the devices of a mesh. The fitted model and the data stay there.
 
-    In a run of several processes all call this, each with its own rows. A search whose keeper has a state goes on from
-    there, digit for digit as if it had never ended. The callback of any process ends the fit in all.
+    In a run of several processes, each process calls this function with its own rows. If the keeper has a state, the
+    search resumes from it, and the result is the same to the last digit as without the interruption. The callback of
+    any process ends the fit in all processes.
     """
     check_stages(model, stages)
     with jax.enable_x64(True):
@@ -73,7 +77,7 @@ def fit_spread(
 
 
 class _SpreadSearch:
-    """The state of one fit: parameters on their devices, the bound, and what has been done."""
+    """The state of one fit: parameters on their devices, the bound, and the stages done so far."""
 
     def __init__(self, mesh: Mesh, free: Model, known: Data, callback: Callback | None, keeper: Keeper | None) -> None:
         self.free, self.known, self.callback, self.keeper = free, known, callback, keeper
@@ -90,11 +94,11 @@ class _SpreadSearch:
 
     @property
     def seconds(self) -> float:
-        """That the fit has taken, those before it was taken up again included."""
+        """Seconds that the fit has taken, including those before it was resumed."""
         return time.perf_counter() - self.started
 
     def run(self, stage: Stage, tolerance: float) -> Status:
-        """Move the parameters that the stage does not hold, until it ends."""
+        """Optimise the parameters that the stage does not hold fixed, and return why the stage ended."""
         moves = _moved(self.free, stage)
         if not self.iteration:
             loss, _, self.gradient = self.evaluate(self.free, self.free, moves)
@@ -109,7 +113,7 @@ class _SpreadSearch:
         return status or "iteration limit"
 
     def _step(self, stage: Stage, moves: Model, tolerance: float) -> Status | None:
-        """One iteration; why it was the last one, if it was."""
+        """Take one iteration. Return why the stage ends, or None if it goes on."""
         loss = -self.bound
         direction, slope = self.memory.direction(self.gradient)
         if slope >= 0:  # the gradient is zero
@@ -130,24 +134,24 @@ class _SpreadSearch:
         return "interrupted" if is_stopped else "converged" if is_converged else None
 
     def _requests(self, stage: Stage) -> list[bool]:
-        """Whether any process wants to stop, or to keep the state."""
+        """Two facts: whether any process asks to stop, and whether any asks to store the state."""
         progress = Progress(stage.name, self.iteration, stage.max_iterations, self.bound, self.seconds)
         is_stopped = self.callback is not None and bool(self.callback(progress))
         return self._processes.any(is_stopped, self.keeper is not None and self.keeper.is_due())
 
     def evaluate(self, free: Model, direction: Model, moves: Model) -> tuple[float, float, Model]:
-        """Loss, slope along a direction, and gradient in what is moved."""
+        """Loss, slope along a direction, and gradient, which is 0 for parameters that are held fixed."""
         loss, slope, gradient = self.programs.evaluate(free, direction, moves, self.known)
         self.evaluations += 1
         return float(loss), float(slope), gradient
 
     def finish(self) -> None:
-        """Keep the result, unless someone has ended the fit early: then it can be taken up where it was."""
+        """Store the result, unless the fit was ended early: then the stored state can be resumed."""
         if self.keeper is not None and self.results[-1][1] != "interrupted":
             self.keeper.store(self._state(with_memory=False), is_finished=True)
 
     def _state(self, with_memory: bool = True) -> dict[str, Any]:
-        """All that decides how the search goes on."""
+        """Everything that is needed to resume the search."""
         state: dict[str, Any] = {
             "free": _own_leaves(self.free), "bound": self.bound, "trace": np.array(self.trace),
             "results": list(self.results), "iteration": self.iteration, "evaluations": self.evaluations,
@@ -171,30 +175,30 @@ _Place = tuple[Model, float, float, Model]
 
 
 class _Line:
-    """The loss along a direction, every place evaluated once: parameters, loss, slope, gradient."""
+    """The loss along a direction. Every place (parameters, loss, slope, gradient) is evaluated once."""
 
     def __init__(self, search: _SpreadSearch, direction: Model, moves: Model, start: _Place) -> None:
         self._search, self._direction, self._moves = search, direction, moves
         self._places = {0.0: start}
 
     def at(self, length: float) -> _Place:
-        """What is there."""
+        """Parameters, loss, slope and gradient after a step of this length."""
         if length not in self._places:
             free = self._search.programs.go(self._search.free, length, self._direction)
             self._places[length] = (free, *self._search.evaluate(free, self._direction, self._moves))
         return self._places[length]
 
     def search(self, first: float) -> float | None:
-        """How far to go, `first` being tried first; None where nothing is gained."""
+        """The length of the step, or None if no length improves the loss. `first` is tried first."""
         start = self.at(0.0)[1]
-        wall = 1e3 * abs(start) + 1e6  # what a search meets where the bound is not a number
+        wall = 1e3 * abs(start) + 1e6  # stands for the loss where it is not finite
 
         def look(length: np.ndarray) -> tuple[float, float]:
             _, loss, slope, _ = self.at(float(length[0]) * first)
             return (loss, first * slope) if np.isfinite(loss) else (wall, 0.0)
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the conditions were not met
+            warnings.simplefilter("ignore")  # SciPy warns if the conditions were not met
             found = scipy.optimize.line_search(
                 lambda x: look(x)[0], lambda x: np.array([look(x)[1]]), np.zeros(1), np.ones(1),
                 np.array([look(np.zeros(1))[1]]), start, maxiter=TRIALS,
@@ -206,11 +210,11 @@ class _Line:
 
 
 class _Memory:
-    """The latest steps and changes of the gradient, stacked, on the devices; their inner products here."""
+    """The latest steps and changes of the gradient, stacked, on the devices; their inner products on the host."""
 
     def __init__(self, programs: Programs, gradient: Model, state: dict[str, Any] | None = None) -> None:
-        self.programs_for = programs
-        self.pairs: list[int] = []  # where they are, the oldest first
+        self._programs = programs
+        self.pairs: list[int] = []  # the places in use, the oldest first
         if state is not None:
             self._steps, self._changes = (programs.place(state[name], stacked=True) for name in ("steps", "changes"))
             self._products, self.pairs = state["products"], state["pairs"]
@@ -220,23 +224,23 @@ class _Memory:
         self._products[-1, -1] = float(programs.norm(gradient))
 
     def state(self) -> dict[str, Any]:
-        """For another memory to go on from."""
+        """The state from which another memory can resume."""
         stacks = {"steps": _own_leaves(self._steps), "changes": _own_leaves(self._changes)}
         return stacks | {"products": self._products, "pairs": self.pairs}
 
     def direction(self, gradient: Model) -> tuple[Model, float]:
-        """-H g, and the slope along it."""
+        """-H g with the approximate inverse Hessian H, and the slope along this direction."""
         weights = self._coefficients()
         slope = float(self._products[-1] @ weights)
-        if slope >= 0:  # rounding: begin anew
+        if slope >= 0:  # because of rounding errors: start again without memory
             self.pairs = []
             weights = self._coefficients()
             slope = float(self._products[-1] @ weights)
         parts = np.split(weights, [PAIRS, 2 * PAIRS])
-        return self.programs_for.combine(self._steps, self._changes, gradient, *parts), slope
+        return self._programs.combine(self._steps, self._changes, gradient, *parts), slope
 
     def _coefficients(self) -> np.ndarray:
-        """Of steps, changes and gradient in the next direction: the two loops, in inner products."""
+        """Coefficients of steps, changes and gradient in the next direction: the two loops of L-BFGS."""
         products, weights = self._products, np.zeros(2 * PAIRS + 1)
         weights[-1] = -1.0
         pulls = {}
@@ -251,10 +255,10 @@ class _Memory:
         return weights
 
     def add(self, length: float, direction: Model, before: Model, after: Model) -> None:
-        """Keep a step, if the gradient changed along it as that of a convex function does."""
+        """Keep a step if the slope increased along it, as it does for a convex function."""
         unused = [place for place in range(PAIRS) if place not in self.pairs]
         slot = unused[0] if unused else self.pairs[0]
-        self._steps, self._changes, rows = self.programs_for.remember(
+        self._steps, self._changes, rows = self._programs.remember(
             self._steps, self._changes, slot, length, direction, before, after
         )
         rows = np.asarray(rows)
@@ -266,7 +270,7 @@ class _Memory:
 
 
 def _moved(free: Model, stage: Stage) -> Model:
-    """1 for parameters that a stage moves, 0 for those that it holds."""
+    """1 for parameters that a stage optimises, 0 for parameters that it holds fixed."""
     structure = jax.tree.structure(free)
     return jax.tree.unflatten(structure, [0.0 if held else 1.0 for held in is_held(free, stage.hold)])
 

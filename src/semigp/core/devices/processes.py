@@ -1,6 +1,6 @@
-"""What the processes of a run tell each other besides sums over rows: small arrays, gathered over a mesh.
+"""Communication between the processes of a run, besides sums over rows: small arrays, gathered over a mesh.
 
-Every process of the mesh must ask the same questions in the same order. A mesh of this process alone asks nobody.
+Every process of the mesh must make the same calls in the same order. If this is the only process, nothing is sent.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ class Processes:
 
     @functools.cached_property
     def ranks(self) -> list[int]:
-        """Their numbers, in the order in which what they say is gathered."""
+        """The numbers of the processes, in the order in which their arrays are gathered."""
         return sorted({device.process_index for device in self.mesh.devices.flat})
 
     @property
     def rank(self) -> int:
-        """The place of this process among them."""
+        """The position of this process in `ranks`."""
         return self.ranks.index(jax.process_index())
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of processes."""
         return len(self.ranks)
 
     def gather(self, values: Any) -> np.ndarray:
-        """An array of each process, all of one shape, stacked."""
+        """The arrays of all processes, which must have the same shape, stacked."""
         values = np.asarray(values)
         if self.count == 1:
             return values[None]
@@ -50,19 +50,19 @@ class Processes:
         return told[[speakers.index(rank) for rank in self.ranks]]
 
     def total(self, values: Any) -> np.ndarray:
-        """The sum of what each process has."""
+        """The sum of the arrays of all processes."""
         return self.gather(np.asarray(values, float)).sum(axis=0)
 
     def first(self, values: Any) -> np.ndarray:
-        """What the first process has: for numbers that must be the same everywhere to the last digit."""
+        """The array of the first process, for numbers that must be the same everywhere to the last digit."""
         return self.gather(values)[0]
 
     def any(self, *facts: bool) -> list[bool]:
-        """For each fact, whether it is so in any process."""
+        """For each fact, whether it is true in any process."""
         return np.any(self.gather(np.array(facts)), axis=0).tolist()
 
     def gather_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Rows of all processes, however many each has, one after the other."""
+        """The rows of all processes, concatenated. Processes may have different numbers of rows."""
         counts = self.gather(np.array(len(rows)))
         everyones = self.gather(pad_rows(rows, int(counts.max())))
         return np.concatenate([part[:n] for part, n in zip(everyones, counts, strict=True)])
@@ -74,7 +74,7 @@ def own_devices(mesh: Mesh) -> list[jax.Device]:
 
 
 def on_devices(mesh: Mesh, values: np.ndarray, layout: PartitionSpec) -> jax.Array:
-    """An array on a mesh. The first axis that the layout names is cut evenly between this process's own devices."""
+    """An array on a mesh. The axis that the layout names is divided evenly between the devices of this process."""
     devices = own_devices(mesh)
     shape, parts = values.shape, [values] * len(devices)
     for axis, name in enumerate(layout):
@@ -86,7 +86,7 @@ def on_devices(mesh: Mesh, values: np.ndarray, layout: PartitionSpec) -> jax.Arr
 
 
 def own_part(array: jax.Array) -> np.ndarray:
-    """What this process has of an array on a mesh."""
+    """The part of an array on a mesh that this process holds."""
     pieces = {
         tuple((cut.start or 0) for cut in piece.index): np.asarray(piece.data) for piece in array.addressable_shards
     }

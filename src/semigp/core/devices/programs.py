@@ -1,4 +1,4 @@
-"""What the search over a mesh computes on the devices, with results laid out there as the parameters are."""
+"""The compiled programs of the search over a mesh. Their results have the same layout as the parameters."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ..sparse.model import Model
 from .processes import on_devices
 from .row_mesh import model_layout, spread_objective
 
-# Pairs of steps and changes of the gradient that are kept; trials along a direction.
+# The number of pairs (step, change of the gradient) that are kept, and of trials along a direction.
 PAIRS, TRIALS = 20, 20
 
 
 def inner_product(one, other):
-    """Of two trees of arrays, as if each were one vector."""
+    """The inner product of two trees of arrays, each read as one vector."""
     return sum(jnp.vdot(a, b) for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True))
 
 
 @dataclass(frozen=True)
 class Programs:
-    """What is computed on the devices, with results laid out there as the parameters are.
+    """The programs that run on the devices. Their results have the same layout as the parameters.
 
-    Left to itself the compiler might put them elsewhere, and a search that is taken up again would round differently.
+    Without a fixed layout the compiler might choose another one, and a resumed search would round differently.
     """
 
     mesh: Mesh
@@ -44,7 +44,7 @@ class Programs:
     remember: Callable
 
     def place(self, leaves: list[np.ndarray], stacked: bool = False) -> Model:
-        """Parameters, or stacks of them, of which this process has `leaves`, on the devices."""
+        """Put the parameters of this process (or stacks of them), given as `leaves`, on the devices."""
         layout = _stacked(self.layout) if stacked else self.layout
         tree = jax.tree.unflatten(jax.tree.structure(layout), leaves)
         return jax.tree.map(functools.partial(on_devices, self.mesh), tree, layout)
@@ -52,7 +52,7 @@ class Programs:
 
 @functools.lru_cache(maxsize=16)
 def programs_for(mesh: Mesh, model: Any, data: Any) -> Programs:
-    """For models and data of these structures: they are compiled once for all fits of one shape."""
+    """The programs for models and data of these structures. All fits of the same shape share them."""
     some_model, some_data = (jax.tree.unflatten(tree, range(tree.num_leaves)) for tree in (model, data))
     layout = model_layout(some_model)
     bound = spread_objective(mesh, some_model, some_data)
@@ -96,7 +96,7 @@ def _combine(steps, changes, gradient, of_steps, of_changes, of_gradient):
 
 
 def _remember(steps, changes, slot, length, direction, before, after):
-    """The memory with a new pair, and the products of step, change and gradient with everything in it."""
+    """The memory with a new pair, and the inner products of step, change and gradient with everything in it."""
     step = jax.tree.map(lambda d: length * d, direction)
     change = jax.tree.map(jnp.subtract, after, before)
     steps = jax.tree.map(lambda all_, one: all_.at[slot].set(one), steps, step)

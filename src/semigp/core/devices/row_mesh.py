@@ -1,8 +1,8 @@
 """Rows spread over devices: every device sums the statistics of its own rows, and the sums are added up once.
 
-What grows with the number of rows (inputs, targets, priors, q(x)) is cut along its first axis and stays where it is.
-What does not (kernel, inducing inputs, noise) is the same everywhere. An evaluation of the bound adds up m² + mp + 2p
-numbers and a few, its gradient the like, whatever the number of rows.
+Arrays that grow with the number of rows (inputs, targets, priors, q(x)) are cut along their first axis and stay on
+their devices. All others (kernel, inducing inputs, noise) are the same on every device. To evaluate the bound, the
+devices add up about m² + mp + 2p numbers, and as many again for its gradient, whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _BY_ROW, _EVERYWHERE = PartitionSpec(ROWS), PartitionSpec()
 
 
 def row_mesh(devices: Any = None) -> Mesh:
-    """All devices in a line, those of other processes included, or those that are given."""
+    """A one-dimensional mesh of the given devices, or of all devices, including those of other processes."""
     return Mesh(np.asarray(jax.devices() if devices is None else devices), (ROWS,))
 
 
 def model_layout(model: Model) -> Model:
-    """Which parameters are cut by rows: those of q(x)."""
+    """Which parameters are cut by rows: the means and variances of q(x)."""
     same = jax.tree.map(lambda _: _EVERYWHERE, model)
     return dataclasses.replace(same, mean=_BY_ROW, variance=_BY_ROW)
 
 
 def data_layout(data: Data) -> Data:
-    """Which of the data are cut by rows: all but hyperpriors, jitter, and which output is in which group."""
+    """Which of the data are cut by rows: all except hyperpriors, jitter, and the groups of the outputs."""
     targets = Targets(_BY_ROW, _BY_ROW, _EVERYWHERE)  # type: ignore[arg-type]
     return dataclasses.replace(
         jax.tree.map(lambda _: _EVERYWHERE, data),
@@ -51,10 +51,11 @@ def data_layout(data: Data) -> Data:
 
 
 def spread(model: Model, data: Data, mesh: Mesh) -> tuple[Model, Data]:
-    """A model and its data on the devices of a mesh, filled up with rows of weight 0 so that all have as many.
+    """A model and its data on the devices of a mesh, padded with rows of weight 0 to the same number on each device.
 
-    In a run of several processes each gives its own rows. They may differ in number, in their patterns of missing
-    outputs, and in whether any are observed or uncertain. What is not cut by rows is taken from the first process.
+    In a run of several processes, each process gives its own rows. They may differ in number, in their patterns of
+    missing outputs, and in whether any are observed or uncertain. Arrays that are not cut by rows are taken from the
+    first process.
     """
     processes = Processes(mesh)
     data = _alike(data, processes)
@@ -70,15 +71,16 @@ def spread(model: Model, data: Data, mesh: Mesh) -> tuple[Model, Data]:
 
 
 def take_back(model: Model, n_rows: int) -> Model:
-    """A model that is spread over a mesh, with the rows of this process alone, of which there are `n_rows`."""
+    """A model that is spread over a mesh, restricted to the `n_rows` rows of this process."""
     own = jax.tree.map(own_part, model)
     return dataclasses.replace(own, mean=own.mean[:n_rows], variance=own.variance[:n_rows])
 
 
 def _alike(data: Data, processes: Processes) -> Data:
-    """The data with observed rows, maybe none, if any process has some; and with the same groups of outputs.
+    """The data with the same structure in every process.
 
-    Two outputs are in one group if they are in every process.
+    If any process has observed rows, all have a block of them, which may be empty. Two outputs are in one group if
+    they are in one group in every process.
     """
     groups, group = np.unique(processes.gather(data.targets.group), axis=1, return_inverse=True)
 
@@ -96,7 +98,7 @@ def _alike(data: Data, processes: Processes) -> Data:
 
 
 def _filler(processes: Processes, n_rows: int) -> Callable:
-    """Fills arrays of `n_rows` rows up, so that every device of every process has as many."""
+    """A function that pads arrays of `n_rows` rows, so that every device of every process has the same number."""
     devices = len(own_devices(processes.mesh))
     count = int(processes.gather(np.array(round_up(n_rows, devices))).max())
 
@@ -114,12 +116,12 @@ def _place(processes: Processes, leaf: Any, layout: PartitionSpec) -> jax.Array:
 
 
 def spread_objective(mesh: Mesh, model: Model, data: Data) -> Callable[[Model, Data], jax.Array]:
-    """`objective` for models and data of these structures, spread over the mesh."""
+    """`objective` as a function of models and data of these structures that are spread over the mesh."""
     return _on_every_device(mesh, functools.partial(objective, total=_add_up), model, data)
 
 
 def spread_posterior(mesh: Mesh, model: Model, data: Data) -> Posterior:
-    """q(U) of a model that is spread over the mesh: small, and the same everywhere."""
+    """q(U) of a model that is spread over the mesh. It is small, and the same on every device."""
     program = _posterior_program(mesh, jax.tree.structure(model), jax.tree.structure(data))
     return resolved_posterior(*in_float64(program)(model, data))
 

@@ -1,1 +1,1 @@
-"""What is known of inputs: beliefs, and the priors they are compared with."""
+"""What is known about the inputs: beliefs, and the priors with which they are compared."""

@@ -1,4 +1,4 @@
-"""What is known about the inputs: each entry observed, uncertain or missing."""
+"""What is known about the inputs: each entry is observed, uncertain or missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..numerics import checks
 
 @dataclass(frozen=True)
 class RowSplit:
-    """Which rows are fully observed. Hashable, so that it is part of a belief's structure under jit."""
+    """Which rows are fully observed. It is hashable, so that it can be part of a belief's structure under jit."""
 
     is_observed: bytes
 
@@ -37,9 +37,9 @@ class InputBelief:
     mean : (n, q)
         The observed value, or the mean of the belief.
     variance : (n, q), or (n, q, q) for rows whose entries are correlated
-        0 means observed exactly. Rows with nothing but zeros are split off here, once: they cost a plain kernel
-        product. Traced arrays work too (inside jit or grad); then no row is split off. A belief that is itself an
-        argument of a transformed function keeps its split: observed rows stay observed.
+        0 means observed exactly. Rows of zeros only are split off once, on creation, because they need no more than
+        a plain kernel product. Traced arrays work too (inside jit or grad); then no row is split off. A belief that
+        is itself an argument of a transformed function keeps its split: observed rows stay observed.
     """
 
     mean: Any
@@ -54,7 +54,7 @@ class InputBelief:
             return
         checks.check_numbers("mean", mean)
         checks.check_numbers("variance", variance)
-        # Copies that nobody can change: the split below must stay true.
+        # Read-only copies: the split below must stay true.
         self.mean, self.variance = np.array(mean, float), np.array(variance, float)
         checks.check_belief(self.mean, self.variance)
         self.mean.flags.writeable = self.variance.flags.writeable = False
@@ -63,7 +63,7 @@ class InputBelief:
 
     @classmethod
     def observed(cls, inputs: Any) -> InputBelief:
-        """Every entry known exactly."""
+        """A belief in which every entry is known exactly."""
         return cls(inputs, np.zeros(np.shape(inputs)))
 
     @property
@@ -77,7 +77,10 @@ class InputBelief:
         return self.mean.shape[1]
 
     def blocks(self) -> tuple[tuple[np.ndarray, Any, Any], ...]:
-        """(row indices, mean, variance) of the observed rows, their variance None, and of the others; no empty ones."""
+        """(row indices, mean, variance) of the observed rows, whose variance is None, and of the uncertain rows.
+
+        Empty blocks are left out.
+        """
         if self.split is None:
             return ((np.arange(self.n_rows), self.mean, self.variance),)
         observed, uncertain = self.split.observed, self.split.uncertain
@@ -97,13 +100,13 @@ class InputBelief:
         )
 
     def tree_flatten_with_keys(self):
-        """Leaves mean and variance; the row split is structure."""
+        """The leaves are mean and variance; the row split belongs to the structure."""
         key = jax.tree_util.GetAttrKey
         return ((key("mean"), self.mean), (key("variance"), self.variance)), self.split
 
     @classmethod
     def tree_unflatten(cls, split, leaves):
-        """Rebuild without checks: JAX fills pytrees with anything."""
+        """Rebuild a belief without checks, because JAX fills pytrees with any object."""
         belief = object.__new__(cls)
         belief.mean, belief.variance = leaves
         belief.split = split

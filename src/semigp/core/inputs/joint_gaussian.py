@@ -1,4 +1,4 @@
-"""A Gaussian fitted to rows with holes, by expectation maximisation: the correlated prior on the inputs."""
+"""A Gaussian fitted by expectation maximisation to rows with missing values: the correlated prior on the inputs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .priors import GaussianPrior
 def fit_joint_gaussian(
     values: Float[Array, "n d"], shrinkage: float = 0.05, max_iterations: int = 200, tolerance: float = 1e-4
 ) -> GaussianPrior:
-    """N(m, Σ) of rows in which NaN marks what is missing, at random.
+    """N(m, Σ) fitted to rows in which NaN marks values missing at random.
 
-    In every step the correlations are multiplied by 1 - `shrinkage`, so that Σ is a covariance even where columns
-    outnumber rows. A column of which nothing is known gets mean 0 and variance 1.
+    Every step multiplies the correlations by 1 - `shrinkage`, so that Σ is a covariance even if there are more columns
+    than rows. A column without any value gets mean 0 and variance 1.
     """
     checks.check_matrix("values", values, allow_nan=True)
     checks.check_count("max_iterations", max_iterations)

@@ -1,6 +1,6 @@
-"""Priors on the inputs, and how far a belief is from them.
+"""Priors on the inputs, and the KL divergence of a belief from a prior.
 
-A prior is anything with `for_rows(values, unknown)`, which gives a Gaussian over the unknown entries of each row.
+A prior is any object with `for_rows(values, unknown)`, which returns a Gaussian over the unknown entries of each row.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ from .beliefs import InputBelief
 
 @pytree
 class RowPrior:
-    """Π_n N(x_n | mean_n, precision_n⁻¹) over the unknown entries of each row; all is 0 for the known ones."""
+    """Π_n N(x_n | mean_n, precision_n⁻¹) over the unknown entries of each row; mean and precision are 0 elsewhere."""
 
     mean: Float[Array, "n q"]
     precision: Float[Array, "n q"] | Float[Array, "n q q"]  # Λ, independent or correlated entries
     log_precision: Float[Array, " n"]  # log|Λ| over the unknown entries
 
     def for_rows(self, values: Float[Array, "n q"], unknown: Bool[Array, "n q"]) -> RowPrior:
-        """Itself, over the unknown entries only. One that the prior holds for known leaves no density: log 0."""
+        """The prior, restricted to the unknown entries.
+
+        Where an entry is unknown but the prior has precision 0 for it, there is no density, and log|Λ| is -∞.
+        """
         if self.precision.ndim == 2:
             precision = jnp.where(unknown, self.precision, 0.0)
             log_precision = jnp.sum(jnp.log(jnp.where(unknown, self.precision, 1.0)), axis=1)
@@ -40,7 +43,10 @@ class RowPrior:
         return RowPrior(jnp.where(unknown, self.mean, 0.0), precision, log_precision)
 
     def with_error_bars(self, observed: Float[Array, "n q"], error: Float[Array, "n q"]) -> RowPrior:
-        """The prior times N(z, error²) of the entries observed with an error bar (error > 0): Λ + E, Λ m + E z."""
+        """The prior times N(z, error²) for every entry z observed with an error bar (error > 0).
+
+        With E = diag(error⁻²) the precision becomes Λ + E, and precision times mean becomes Λ m + E z.
+        """
         seen = (error > 0) & ~jnp.isnan(observed)
         bars = jnp.where(seen, jnp.where(seen, error, 1.0) ** -2, 0.0)
         pull = bars * jnp.where(seen, observed, 0.0)
@@ -57,19 +63,19 @@ class RowPrior:
         return RowPrior(jnp.einsum("nij,nj->ni", covariance, total), precision, log_precision)
 
     def check(self, n_rows: int, n_inputs: int) -> None:
-        """Raise ValueError unless it is a prior over `n_rows` rows of `n_inputs` entries."""
+        """Raise ValueError unless this is a prior over `n_rows` rows of `n_inputs` entries."""
         if np.shape(self.mean) != (n_rows, n_inputs):
             raise ValueError(f"The prior is for {np.shape(self.mean)} inputs but the belief is {(n_rows, n_inputs)}.")
 
 
 class InputPrior(Protocol):
-    """What `kl_divergence` and a fit need of a prior."""
+    """The methods that `kl_divergence` and a fit need from a prior."""
 
     def for_rows(self, values: Float[Array, "n q"], unknown: Bool[Array, "n q"]) -> RowPrior:
         """The prior of each row's unknown entries given its known ones (`values`)."""
 
     def check(self, n_rows: int, n_inputs: int) -> None:
-        """Raise ValueError where the prior does not fit the inputs."""
+        """Raise ValueError if the prior does not fit the inputs."""
 
 
 @pytree
@@ -77,11 +83,11 @@ class StandardPrior:
     """N(0, I) for every row, as in the paper."""
 
     def for_rows(self, values: Float[Array, "n q"], unknown: Bool[Array, "n q"]) -> RowPrior:
-        """The known entries tell nothing about the unknown ones."""
+        """N(0, I) over the unknown entries, whatever the known ones are."""
         return RowPrior(jnp.zeros_like(values), unknown.astype(values.dtype), jnp.zeros(values.shape[0]))
 
     def check(self, n_rows: int, n_inputs: int) -> None:
-        """Fits everything."""
+        """Accept inputs of any size."""
 
 
 # Mean, covariance, precision and log|precision| of the unknown entries of every row.
@@ -90,7 +96,7 @@ Conditional = tuple[Float[Array, "n q"], Float[Array, "n q q"], Float[Array, "n 
 
 @pytree
 class GaussianPrior:
-    """N(m, Σ) with a full covariance: a row's known entries tell about its unknown ones."""
+    """N(m, Σ) with a full covariance: the known entries of a row inform about its unknown ones."""
 
     mean: Float[Array, " q"]
     covariance: Float[Array, "q q"]
@@ -115,7 +121,7 @@ class GaussianPrior:
         return mean, jnp.where(both, inverse, 0.0), jnp.where(both, precision, 0.0), log_precision
 
     def check(self, n_rows: int, n_inputs: int) -> None:
-        """Raise ValueError unless m is (q,) and Σ a positive definite (q, q)."""
+        """Raise ValueError unless m has shape (q,) and Σ is a positive definite (q, q) matrix."""
         if np.shape(self.mean) != (n_inputs,) or np.shape(self.covariance) != (n_inputs, n_inputs):
             raise ValueError(
                 f"GaussianPrior has mean {np.shape(self.mean)} and covariance {np.shape(self.covariance)}; the inputs "
@@ -134,7 +140,7 @@ class GaussianPrior:
 def error_bar_prior(observed: Any, error: Any) -> RowPrior:
     """N(z_n, diag(error²)) for inputs z_n that came with error bars: figure 1(a) of the paper.
 
-    Error 0 means exact. Where the observation is NaN there is nothing to centre on: N(0, 1).
+    Error 0 means that the input is exact. A missing input (NaN) has the prior N(0, 1).
     """
     checks.check_matrix("observed", observed, allow_nan=True)
     checks.check_error_bars(error, np.shape(observed))
@@ -181,10 +187,10 @@ _kl_in_float64 = in_float64(_kl)
 
 
 def kl_divergence(belief: InputBelief, prior: InputPrior | None = None) -> Float[Array, ""]:
-    """KL(q(X) ‖ p(X)) of eq:boundFinalFinal, to N(0, I) or another prior. Observed entries contribute nothing.
+    """KL(q(X) ‖ p(X)) of eq:boundFinalFinal, where p(X) is N(0, I) or another prior. Observed entries contribute 0.
 
-    `prior` is a StandardPrior, a GaussianPrior (each row's unknown entries given its known ones), or a RowPrior
-    with a Gaussian for every row (`error_bar_prior` makes one).
+    `prior` is a StandardPrior, a GaussianPrior (which conditions each row's unknown entries on its known ones), or a
+    RowPrior with a Gaussian for every row (`error_bar_prior` makes one).
     """
     prior = StandardPrior() if prior is None else prior
     prior.check(belief.n_rows, belief.n_inputs)

@@ -1,4 +1,4 @@
-"""Kernels that do not look at the inputs: a constant offset, and independent noise."""
+"""Kernels that do not depend on the inputs: a constant offset, and independent noise."""
 
 import jax.numpy as jnp
 from jaxtyping import Float
@@ -11,7 +11,7 @@ from .spectral import ConstantFeature
 
 @pytree
 class Bias(Kernel):
-    """v for every pair of inputs: an unknown constant is added to the function."""
+    """k(x, z) = v for every pair of inputs: an unknown constant is added to the function."""
 
     variance: Float[Array, ""] | float = 1.0
 
@@ -44,9 +44,9 @@ class Bias(Kernel):
 
 @pytree
 class White(Kernel):
-    """Independent noise: v on the diagonal of K_uu and in k(x, x), nothing between inputs and inducing points.
+    """Independent noise: v on the diagonal of K_uu and in k(x, x), and 0 between inputs and inducing points.
 
-    A random input never coincides with an inducing point, and a certain one is treated no differently.
+    A random input never coincides with an inducing point, and an exactly known input is treated in the same way.
     """
 
     variance: Float[Array, ""] | float = 1.0
@@ -77,6 +77,6 @@ class White(Kernel):
 
     def feature_map(self, key, n_features, n_inputs):
         raise ValueError(
-            "White has no smooth functions to draw: leave it out of the kernel and put its variance into "
+            "White noise cannot be drawn as a smooth function: leave White out of the kernel and add its variance to "
             "noise_variance when you need function samples."
         )

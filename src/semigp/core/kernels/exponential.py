@@ -1,4 +1,4 @@
-"""2^x in float64, faster than the compiler's own."""
+"""2^x in float64, faster than the exponential of the compiler."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ SHIFT = 1.5 * 2.0**_MANTISSA_BITS  # adding it leaves an integer in the low bits
 def exp2(x: Float[Array, ...]) -> Float[Array, ...]:
     """2^x in float64 to the last digit, in plain vector instructions (half the cost of XLA's exp on a CPU).
 
-    2^x = 2^k 2^f with k the nearest integer: a polynomial for 2^f, and k added to the exponent bits.
-    Arguments below -1022 give 2^-1022, the smallest normal number, in place of zero.
+    2^x = 2^k 2^f with k the nearest integer to x. A polynomial gives 2^f, and k is added to the exponent bits.
+    Arguments below -1022 give 2^-1022, the smallest normal number, instead of zero.
     """
     x = jnp.clip(x, -1022.0, 1023.0)
     k = jax.lax.round(x, jax.lax.RoundingMethod.TO_NEAREST_EVEN)

@@ -1,14 +1,14 @@
 """Σ_n exp(rows_n · pairs_p) on an NVIDIA GPU, with exponentials that never leave the registers.
 
-The plain way writes n × pairs exponentials to memory and reads them back for every product. Here a program of the GPU
-makes a tile of them from the features of some rows and some pairs, uses it, and forgets it. The gradient makes every
-tile once more and multiplies it with the features of both sides at once:
+The plain way writes n × pairs exponentials to memory and reads them back for every product. Here a GPU program computes
+a tile of them from the features of some rows and some pairs, uses it, and discards it. The gradient computes every tile
+once more and multiplies it with the features of both sides at once:
 
     to row n:  Σ_p s_p e_np [pairs_p, 1]          to pair p:  s_p Σ_n e_np [rows_n, 1]
 
-The first is summed in registers, from tile to tile of pairs. For the second every program adds to a table of its own.
-No sum depends on the order in which programs run. Products run on the double-precision matrix units, which take
-features by sixteens; a few that are left over are added one by one.
+The first is summed in registers, over the tiles of pairs. For the second, every program adds to its own table. So no
+sum depends on the order in which programs run. Products run on the double-precision matrix units, which take sixteen
+features at a time; a few features that are left over are added one by one ("singles").
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ..numerics.types import Array
 from .exponential import EXP2_COEFFICIENTS, LOG2_E, SHIFT, exp2
 
 _UNIT = 16  # features that the matrix units take at once
-_SINGLES = 6  # up to so many cost less one by one than as another unit
-_MAX_FEATURES = 31  # with more, tiles do not fit into the registers, and the plain way is faster
-_MIN_EXPONENTIALS = 2**28  # fewer are no slower the plain way
-_NOTHING = -4096.0  # a binary logarithm of zero, for rows without weight
+_SINGLES = 6  # up to this many left-over features are cheaper one by one than as another unit
+_MAX_FEATURES = 31  # with more features, tiles do not fit into the registers, and the plain way is faster
+_MIN_EXPONENTIALS = 2**28  # for fewer exponentials the plain way is as fast
+_NOTHING = -4096.0  # stands for the binary logarithm of zero, for rows without weight
 
 Rows = Float[Array, "n d"]
 Pairs = Float[Array, "pairs d"]
@@ -39,16 +39,16 @@ Pairs = Float[Array, "pairs d"]
 
 @dataclass(frozen=True)
 class _Tiling:
-    """How work is cut: the fastest on an H200 of some tens of ways, with ten inputs."""
+    """How the work is divided. The values below were the fastest of some tens tried on an H200 with ten inputs."""
 
-    rows: int  # of a tile
-    pairs: int
+    rows: int  # per tile
+    pairs: int  # per tile
     programs: int  # that share the rows
     warps: int
     stages: int  # of loads in flight
 
     def rows_per_program(self, n_rows: int) -> int:
-        """Whole tiles."""
+        """The number of rows for each program, rounded up to whole tiles."""
         return -(-n_rows // (self.rows * self.programs)) * self.rows
 
 
@@ -66,20 +66,23 @@ def is_available() -> bool:
 
 
 def suits(n_features: int, n_groups: int, n_exponentials: float = math.inf) -> bool:
-    """Whether sums over groups of rows are best made here; features are counted without the two constants."""
+    """Whether this module is the fastest way to sum; `n_features` does not count the two constant features."""
     fits = n_groups == 1 and n_features <= _MAX_FEATURES
     return fits and n_exponentials >= _MIN_EXPONENTIALS and is_available()
 
 
 class _Features(NamedTuple):
-    """Of rows or of pairs, in whole tiles: those for the matrix units, and those that are added one by one."""
+    """Features of rows or of pairs, in whole tiles: for the matrix units, and singles that are added one by one."""
 
     units: Float[Array, ...]  # leading rows of a product [count, features], or columns [features, count]
     singles: Float[Array, "s count"]
 
 
 def exp_sums(rows: Rows, pairs: Pairs, weights: Float[Array, "n 1"], interpret: bool = False) -> Float[Array, "p 1"]:
-    """Σ_n w_n exp(rows_n · pairs_p) for weights 0 or 1; the last two features are (constant, 1) and (1, constant)."""
+    """Σ_n w_n exp(rows_n · pairs_p) for weights 0 or 1.
+
+    The last two features are (constant, 1) for rows and (1, constant) for pairs.
+    """
     per_program, tile = _SUMS.rows_per_program(len(rows)), _SUMS.pairs
     row_units, row_singles, pair_units, pair_singles = _features(rows, pairs, weights, per_program, tile)
     (n, n_units), n_pairs, n_singles = row_units.shape, len(pair_units), len(row_singles)
@@ -101,12 +104,12 @@ def exp_sums(rows: Rows, pairs: Pairs, weights: Float[Array, "n 1"], interpret: 
 def exp_sums_gradient(
     rows: Rows, pairs: Pairs, weights: Float[Array, "n 1"], gradient: Float[Array, "p 1"], interpret: bool = False
 ) -> tuple[Rows, Pairs]:
-    """Gradients in rows and pairs; 0 for their features that are always 1."""
+    """The gradients in rows and pairs. They are 0 for the features that are always 1."""
     n_features, per_program = rows.shape[1] - 2, _GRADIENT.rows_per_program(len(rows))
     strength = gradient * jnp.exp(pairs[:, -1:])  # s
     row_units, row_singles, pair_units, pair_singles = _features(rows, pairs, weights, per_program, _GRADIENT.pairs)
     n, n_pairs, n_singles = len(row_units), len(pair_units), len(row_singles)
-    # What tiles are multiplied with: features and a one, of rows and, times s, of pairs.
+    # Tiles are multiplied with [features, 1] of the rows, and with s · [features, 1] of the pairs.
     width = -(-(n_features + 1) // _UNIT) * _UNIT
     of_rows, of_pairs = (
         jnp.pad(
@@ -142,7 +145,7 @@ def exp_sums_gradient(
 
 
 def _features(rows: Rows, pairs: Pairs, weights: Float[Array, "n 1"], rows_per_program: int, pairs_per_tile: int):
-    """Units and singles of rows, units and singles of pairs: exponents in binary, the pairs' constant left out."""
+    """Units and singles of rows, then of pairs, for exponents to base 2. The constant of the pairs is left out."""
     n_features = rows.shape[1] - 2
     n_units, n_singles = _split(n_features)
     first_single = n_features - n_singles
@@ -151,7 +154,7 @@ def _features(rows: Rows, pairs: Pairs, weights: Float[Array, "n 1"], rows_per_p
     row_singles = jnp.concatenate([constant, rows[:, first_single:n_features]], axis=1)
     pair_singles = jnp.concatenate([jnp.ones((len(pairs), 1)), pairs[:, first_single:n_features]], axis=1)
     more_rows, more_pairs = -len(rows) % rows_per_program, -len(pairs) % pairs_per_tile
-    # Rows that only fill up weigh nothing.
+    # Rows of padding have weight 0.
     fill = jnp.where(jnp.arange(n_singles + 1) == 0, _NOTHING, jnp.zeros((more_rows, 1)))
     units = functools.partial(_padded_units, first_single, n_units - first_single)
     return (
@@ -165,18 +168,18 @@ def _padded_units(count: int, more_features: int, side: Float[Array, "count d"],
 
 
 def _split(n_features: int) -> tuple[int, int]:
-    """Features for the matrix units, zeros included, and how many are left over."""
+    """The number of features for the matrix units, including zeros as padding, and the number left over."""
     left_over = n_features % _UNIT
     if left_over <= _SINGLES and n_features >= _UNIT:
         return n_features - left_over, left_over
     return n_features - left_over + _UNIT, 0
 
 
-# ---- what a program does
+# ---- The programs
 
 
 def _sum_tiles(pairs: _Features, rows: _Features, sums, *, tiling: _Tiling, interpret: bool) -> None:
-    """Sums over the program's rows, for a tile of pairs."""
+    """Sum over the program's rows, for a tile of pairs."""
     leading = _leading(pairs, slice(None))
 
     def add(i, total):
@@ -190,9 +193,9 @@ def _sum_tiles(pairs: _Features, rows: _Features, sums, *, tiling: _Tiling, inte
 def _multiply_tiles(
     rows: _Features, pairs: _Features, of_rows, of_pairs, _, to_pairs, to_rows, *, tiling: _Tiling, interpret: bool
 ) -> None:
-    """The program's rows, tile by tile, with all pairs; `to_pairs` holds zeros at the start."""
+    """Multiply the program's rows, tile by tile, with all pairs. `to_pairs` must be zero at the start."""
     width = of_rows.shape[1]
-    # Products with few columns cost less; what leads in a product has sixteen rows at least.
+    # Products with few columns cost less; the left side of a product needs at least sixteen rows.
     columns, leads = _powers_of_two(width, 8), _powers_of_two(width, _UNIT)
 
     def with_all_pairs(i):
@@ -204,7 +207,7 @@ def _multiply_tiles(
             exponentials = _exponentials(leading, _following(pairs, these), interpret)
             for feature, part in zip(features, leads, strict=True):
                 to_pairs[0, part, these] = to_pairs[0, part, these] + _product(feature.T, exponentials)
-            _wait(interpret)  # until all have written what others read next
+            _wait(interpret)  # until all threads have written what other threads read next
             products = (_product(exponentials, of_pairs[these, part]) for part in columns)
             return tuple(total + product for total, product in zip(totals, products, strict=True))
 
@@ -235,7 +238,7 @@ def _following(side: _Features, where):
 
 
 def _exponentials(leading, following, interpret: bool):
-    """2^(sum of products of features), a tile."""
+    """A tile of 2^(sum of products of features)."""
     multiply_add = _multiply_add if interpret else _multiply_add_in_assembly
     exponent = functools.reduce(jnp.add, map(_product, leading[0], following[0]))
     for one, other in zip(leading[1], following[1], strict=True):
@@ -254,7 +257,7 @@ def _tile(i, size: int):
 
 
 def _powers_of_two(width: int, smallest: int) -> list[slice]:
-    """Slices of powers of two that cover a width: what one product can have."""
+    """Slices that cover a width. Their sizes are powers of two, as a product requires."""
     parts, start = [], 0
     while start < width:
         size = max(smallest, 1 << (width - start).bit_length() - 1)
@@ -274,7 +277,7 @@ def _multiply_add(one, other, rest):
     return one * other + rest
 
 
-# The compiler makes no fused multiply-adds of its own.
+# The compiler does not fuse multiplications and additions by itself.
 
 
 def _multiply_add_in_assembly(one, other, rest):
@@ -283,7 +286,7 @@ def _multiply_add_in_assembly(one, other, rest):
 
 
 def _exp2_in_assembly(x):
-    """`exp2`, in fused multiply-adds."""
+    """`exp2` in fused multiply-adds."""
 
     def number(value: float) -> str:
         return "0d" + struct.pack(">d", value).hex().upper()
@@ -310,7 +313,7 @@ def _in_assembly(code: str, *arguments):
     return result
 
 
-# ---- calling it
+# ---- Calling the programs
 
 
 def _spec(shape: tuple[int, ...], place: Callable[..., tuple]) -> Any:
@@ -326,7 +329,7 @@ def _numbers(*shape: int) -> jax.ShapeDtypeStruct:
 def _run(
     kernel, tiling: _Tiling, grid, interpret: bool, inputs, input_specs, outputs, output_specs, **more: Any
 ) -> Any:
-    """Run `kernel` on every place of the grid; interpreted, for tests where there is no GPU."""
+    """Run `kernel` at every place of the grid. `interpret` is for tests without a GPU."""
     from jax.experimental import pallas
     from jax.experimental.pallas import triton
 

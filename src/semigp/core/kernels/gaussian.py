@@ -30,7 +30,7 @@ Pairs = Float[Array, "pairs d"]
 
 @pytree
 class BumpPairs:
-    """Pairs of bumps, as features: everything about them that does not depend on the rows."""
+    """Features of pairs of bumps: the part of the expectations that does not depend on the rows."""
 
     features: Pairs
     total: Float[Array, " q"]  # R
@@ -44,19 +44,19 @@ class BumpPairs:
         precision_2: Float[Array, " q"],
         amplitude: Float[Array, ""],
         points: Float[Array, "m q"],
-        listing: PairList,
+        pair_list: PairList,
         is_full: bool,
     ) -> BumpPairs:
-        """A bump of precision r₁ at z_i times one of precision r₂ at z_j, times the amplitude, for listed (i, j)."""
-        # Everything depends on differences only: centring keeps the expanded squares accurate.
+        """Amplitude · (bump of precision r₁ at z_i) · (bump of precision r₂ at z_j), for every listed (i, j)."""
+        # Only differences of points matter, and centring keeps the expanded squares accurate.
         origin = jax.lax.stop_gradient(jnp.mean(points, axis=0))
         points = points - origin
         total = precision_1 + precision_2  # R   [q]
         safe_total = jnp.where(total > 0, total, 1.0)
-        centre = listing.add(points * (precision_1 / safe_total), points * (precision_2 / safe_total))  # c
+        centre = pair_list.add(points * (precision_1 / safe_total), points * (precision_2 / safe_total))  # c
         scaled = points * (precision_1 * precision_2 / safe_total)
         length = jnp.sum(scaled * points, axis=1)
-        gap = listing.entries(length[:, None] + length - 2.0 * scaled @ points.T)  # Σ D
+        gap = pair_list.entries(length[:, None] + length - 2.0 * scaled @ points.T)  # Σ D
         constant = jnp.log(amplitude) - 0.5 * gap  # in the exponent the amplitude's gradient is free
         square = centre**2
         if is_full:
@@ -65,7 +65,7 @@ class BumpPairs:
         return cls(features, total, origin, is_full)
 
     def row_features(self, mean: Float[Array, "n q"], variance: Float[Array, ...]) -> Rows:
-        """Features of rows N(mean, variance): inner products with the pairs' are log(amplitude · E[bump₁ bump₂])."""
+        """Features of rows N(mean, variance). Their products with `features` are log(amplitude · E[bump₁ bump₂])."""
         mean = mean - self.origin
         if self.is_full:
             weight, log_scale = _full_quadratic(variance, self.total)  # M [n, q, q], log|I + S R|
@@ -85,7 +85,7 @@ class BumpPairs:
     def sums(
         self, mean: Float[Array, "n q"], variance: Float[Array, ...], weights: Float[Array, "n g"]
     ) -> Float[Array, "pairs g"]:
-        """The same, summed over rows with weights."""
+        """Σ_n w_ng · amplitude · E[bump₁ bump₂] for every pair."""
         return exp_sums(self.row_features(mean, variance), self.features, weights)
 
 
@@ -102,7 +102,7 @@ def _full_quadratic(
 def squared_distances(points: Float[Array, "m q"], precision: Float[Array, " q"]) -> Float[Array, "m m"]:
     """Σ_d r_d (z_d - z'_d)² from differences, not from expanded squares: exact at any scale, and 0 on the diagonal.
 
-    Eight columns at a time: XLA keeps what one sum over all of them would write out.
+    The sum goes over eight columns at a time, which XLA fuses. One sum over all would write its terms to memory.
     """
     m, q = points.shape
     columns = jnp.pad((points * jnp.sqrt(precision)).T, ((0, -q % 8), (0, 0))).reshape(-1, 8, m)
@@ -128,7 +128,7 @@ squared_distances.defvjp(lambda points, r: (squared_distances(points, r), (point
 
 @jax.custom_vjp
 def exp_products(left: Float[Array, "a d"], right: Float[Array, "b d"]) -> Float[Array, "a b"]:
-    """exp(left rightᵀ), all pairs of rows of two feature matrices."""
+    """exp(left rightᵀ): an entry for every pair of rows of two feature matrices."""
     return exp2((left * LOG2_E) @ right.T)
 
 
@@ -148,9 +148,9 @@ exp_products.defvjp(_exp_products_forward, _exp_products_backward)
 
 @jax.custom_vjp
 def exp_sums(rows: Rows, pairs: Pairs, weights: Float[Array, "n g"]) -> Float[Array, "pairs g"]:
-    """Σ_n w_ng exp(rows_n · pairs_p): the n × pairs exponentials of ψ2, summed at once.
+    """Σ_n w_ng exp(rows_n · pairs_p): the weighted sums over rows of the exponentials of ψ2.
 
-    The gradient is two more matrix products. The weights are constants (0 or 1), so no gradient flows to them.
+    The gradient needs two more matrix products. The weights are constants (0 or 1) and have no gradient.
     """
     return _exp_sums_forward(rows, pairs, weights)[0]
 
@@ -158,7 +158,7 @@ def exp_sums(rows: Rows, pairs: Pairs, weights: Float[Array, "n g"]) -> Float[Ar
 def _exp_sums_forward(rows, pairs, weights):
     if fused.suits(rows.shape[1] - 2, weights.shape[1], len(rows) * len(pairs)):
         return fused.exp_sums(rows, pairs, weights), (rows, pairs, weights, None)
-    # Pairs lead in all products: the layout in which they run fastest.
+    # Pairs are the first axis in all products: they run fastest in this layout.
     exponentials = exp2(pairs @ (rows * LOG2_E).T)  # [pairs, n]
     return exponentials @ weights, (rows, pairs, weights, exponentials)
 
@@ -168,7 +168,7 @@ def _exp_sums_backward(residuals, gradient):
     if exponentials is None:
         return *fused.exp_sums_gradient(rows, pairs, weights, gradient), None
     if weights.shape[1] == 1:  # the weights can be applied to the small factors
-        # The barrier makes XLA write the transpose out: the product runs up to 1.7 times as fast.
+        # The barrier makes XLA write the transpose to memory: the product then runs up to 1.7 times as fast.
         transposed = jax.lax.optimization_barrier((pairs * gradient).T)
         to_rows = transposed @ exponentials * weights.T
         return to_rows.T, exponentials @ (rows * weights) * gradient, None

@@ -1,4 +1,4 @@
-"""The linear kernel Σ_d v_d x_d z_d, whose expectations are moments of the rows."""
+"""The linear kernel Σ_d v_d x_d z_d. Its expectations are first and second moments of the rows."""
 
 import jax.numpy as jnp
 from jaxtyping import Float
@@ -20,7 +20,7 @@ class Linear(Kernel):
         tidy_fields(self, "variances")
 
     def scales(self, n_inputs: int) -> Float[Array, " q"]:
-        """V for every input, 0 for those outside `dims`."""
+        """v_d for every input, 0 for inputs outside `dims`."""
         dims = active_dims(self.dims, n_inputs)
         values = jnp.broadcast_to(jnp.asarray(self.variances), (len(dims),))
         return jnp.zeros(n_inputs).at[jnp.array(dims)].set(values)

@@ -1,7 +1,7 @@
-"""Ways to list pairs of inducing points, without scatters in the gradient: those are slow on a CPU.
+"""Ways to list pairs of inducing points. Gradients use no scatter operations, which are slow on a CPU.
 
-A listing turns tables over (i, j) into lists over pairs and back:
-`add(first, second)` lists first_i + second_j, `entries(table)` lists table_ij, `tables(lists)` undoes the latter.
+A pair list turns tables over (i, j) into lists over pairs and back: `add(first, second)` lists first_i + second_j,
+`entries(table)` lists table_ij, and `tables(lists)` turns the lists of entries back into tables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class PairList(Protocol):
 
 
 class Diagonal:
-    """(i, i): the points themselves."""
+    """The pairs (i, i): each point with itself."""
 
     def add(self, first, second):
         """first_i + second_i."""
@@ -40,7 +40,7 @@ class Diagonal:
 
 
 class Grid:
-    """All (i, j), row by row."""
+    """All pairs (i, j), row by row."""
 
     def add(self, first, second):
         """first_i + second_j."""
@@ -51,12 +51,12 @@ class Grid:
         return table.reshape(-1)
 
     def tables(self, lists: Float[Array, "g pairs"], m: int) -> Float[Array, "g m m"]:
-        """The tables of which `lists` are the entries."""
+        """The tables whose entries are in `lists`."""
         return lists.reshape(-1, m, m)
 
 
 class Triangle:
-    """(i, j ≤ i), row by row: all that a symmetric table needs."""
+    """The pairs (i, j) with j ≤ i, row by row: the lower half of a symmetric table."""
 
     def add(self, first, second):
         """first_i + second_j."""
@@ -67,7 +67,7 @@ class Triangle:
         return _lower_entries(table)
 
     def tables(self, lists: Float[Array, "g pairs"], m: int) -> Float[Array, "g m m"]:
-        """The symmetric tables of which `lists` are the lower halves."""
+        """The symmetric tables whose lower halves are in `lists`."""
         return _symmetric(lists, m)
 
 
@@ -78,14 +78,14 @@ def _indices(m: int) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def _position(m: int) -> np.ndarray:
-    """Where the list has the pair {i, j}, as an m × m table."""
+    """The m × m table of the positions of the pairs {i, j} in the list."""
     row, column = np.indices((m, m))
     high, low = np.maximum(row, column), np.minimum(row, column)
     return high * (high + 1) // 2 + low
 
 
 def _to_lower(lists: Float[Array, "pairs ..."], m: int) -> Float[Array, "m m ..."]:
-    """The table with the list below and on its diagonal, zeros above."""
+    """The table with the list on and below its diagonal, and zeros above."""
     padded = jnp.concatenate([lists, jnp.zeros((1, *lists.shape[1:]))])
     return padded[np.where(np.tri(m, dtype=bool), _position(m), len(lists))]
 

@@ -1,8 +1,8 @@
-"""One-dimensional Gaussian expectations of kernel factors that have no closed form: exact pieces, no surprises.
+"""One-dimensional Gaussian expectations of kernel factors that have no closed form, by quadrature piece by piece.
 
-A Matérn factor is analytic on either side of its centre and has a kink there. Gauss-Legendre on the pieces between
-the kinks, each cut where a factor has died out, is accurate to about 1e-13 for any ratio of lengthscale to belief
-width. Gauss-Hermite across the kinks is not (errors of 1e-3 with 40 nodes).
+A Matérn factor is analytic on either side of its centre and has a kink there. Gauss-Legendre quadrature on the pieces
+between the kinks, each cut off where a factor is negligible, is accurate to about 1e-13 for any ratio of lengthscale to
+belief width. Gauss-Hermite quadrature across the kinks is not (errors of 1e-3 with 40 nodes).
 """
 
 import math
@@ -22,10 +22,10 @@ _TAIL = 9.0  # beyond nine standard deviations a Gaussian holds 2e-19 of its mas
 
 @dataclass(frozen=True)
 class Factor:
-    """A one-dimensional factor k(x, z) with a kink, at most, at z, and its reach: |x-z| where it has died out."""
+    """A one-dimensional factor k(x, z), smooth except perhaps at x = z. Beyond |x-z| = reach it is negligible."""
 
     value: Callable[[Array, Array], Array]
-    reach: Array | float = 1e30  # finite, for the sake of its gradient
+    reach: Array | float = 1e30  # finite, so that the gradient is finite
 
 
 def expectation(
@@ -37,9 +37,9 @@ def expectation(
     variance: Float[Array, "n _"],
     centred_moment: bool = False,
 ) -> Float[Array, "n pairs"]:
-    """E[k₁(x, z₁) k₂(x, z₂)] under x ~ N(mean, variance), or E[(x - mean) k₁ k₂]. Variance 0 is the Dirac.
+    """E[k₁(x, z₁) k₂(x, z₂)] under x ~ N(mean, variance), or E[(x - mean) k₁ k₂] if `centred_moment`.
 
-    The derivative in the variance at 0, where x stops being random, comes out as 0.
+    Variance 0 means a Dirac. There, the derivative in the variance is returned as 0.
     """
     certain = variance <= 0.0
     std = jnp.where(certain, 0.0, jnp.sqrt(jnp.where(certain, 1.0, variance)))

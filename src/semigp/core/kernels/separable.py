@@ -2,9 +2,9 @@
 
     k(x, z) = σ² Π_d k_d(x_d, z_d)
 
-Under independent entries the expectation of a product of two such kernels is a product of one-dimensional ones.
-Gaussian factors are done in closed form, all dimensions at once (see `gaussian`); every other factor by
-one-dimensional quadrature, under the Gaussian that the Gaussian factors have tilted.
+If the entries of x are independent, the expectation of a product of two such kernels is a product of one-dimensional
+expectations. Gaussian factors have a closed form, computed for all dimensions at once (see `gaussian`). Every other
+factor is integrated by one-dimensional quadrature under the tilted Gaussian: the belief times the Gaussian factors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .spectral import CosineFeatures, gaussian_frequencies, student_frequencies
 
 
 class Separable(Kernel):
-    """σ² Π_d k_d. Dimensions that are neither Gaussian nor in `factors` do not matter to the kernel."""
+    """σ² Π_d k_d. The kernel does not depend on dimensions that are neither Gaussian nor in `factors`."""
 
     @property
     @abc.abstractmethod
@@ -39,7 +39,7 @@ class Separable(Kernel):
 
     @abc.abstractmethod
     def precision(self, n_inputs: int) -> Float[Array, " q"]:
-        """R = 1/ℓ² of the Gaussian factors, 0 elsewhere."""
+        """1/ℓ² for dimensions with a Gaussian factor, 0 elsewhere."""
 
     @abc.abstractmethod
     def factors(self, n_inputs: int) -> dict[int, quadrature.Factor]:
@@ -47,7 +47,7 @@ class Separable(Kernel):
 
     @abc.abstractmethod
     def frequencies(self, key, shape: tuple[int, int]) -> Float[Array, "q f"]:
-        """Draws from the spectral density, 0 where the kernel is flat."""
+        """Draws from the spectral density, 0 for dimensions on which the kernel does not depend."""
 
     def nodes_per_pair(self, n_inputs):
         return max(1, quadrature.N_NODES * len(self.factors(n_inputs)))
@@ -114,7 +114,7 @@ class Separable(Kernel):
 
     def psi2_products(self, inducing, forms):
         pairs = PairExpectation(self, self, inducing, Triangle(), False)
-        twice = 2.0 - jnp.eye(len(inducing))  # a symmetric table has what is off its diagonal twice
+        twice = 2.0 - jnp.eye(len(inducing))  # entries off the diagonal occur twice in a symmetric table
         entries = jax.lax.map(Triangle().entries, forms * twice)
         return lambda mean, variance: jnp.sum(entries * pairs(mean, variance), axis=1)
 
@@ -130,14 +130,17 @@ class Separable(Kernel):
 
 
 class PairExpectation:
-    """E[k₁(x, z_i) k₂(x, z_j)] for listed pairs (i, j); k₂ = 1 if None; the factor of dimension `skip` left out."""
+    """E[k₁(x, z_i) k₂(x, z_j)] for listed pairs (i, j).
+
+    If `kernel_2` is None, k₂ = 1. The factor of dimension `skip` is left out.
+    """
 
     def __init__(
         self,
         kernel_1: Separable,
         kernel_2: Separable | None,
         inducing: Float[Array, "m q"],
-        listing: PairList,
+        pair_list: PairList,
         is_full: bool,
         skip: int | None = None,
     ) -> None:
@@ -152,13 +155,13 @@ class PairExpectation:
         self.quadrature_dims = sorted((self.factors_1 | self.factors_2).keys() - {skip})
         if self.quadrature_dims:
             nothing = jnp.zeros_like(inducing)
-            self.z_1, self.z_2 = listing.add(inducing, nothing), listing.add(nothing, inducing)
+            self.z_1, self.z_2 = pair_list.add(inducing, nothing), pair_list.add(nothing, inducing)
         if is_full:
             _refuse_full(self.factors_1 | self.factors_2)
-        self.bumps = BumpPairs.of(self.precision_1, self.precision_2, amplitude, inducing, listing, is_full)
+        self.bumps = BumpPairs.of(self.precision_1, self.precision_2, amplitude, inducing, pair_list, is_full)
 
     def __call__(self, mean: Float[Array, "n q"], variance: Float[Array, ...]) -> Float[Array, "n pairs"]:
-        """Row by row."""
+        """E[k₁(x, z_i) k₂(x, z_j)] for every row and pair."""
         value = self.bumps.expectations(mean, variance)
         for d in self.quadrature_dims:
             value = value * self._one_dimension(d, mean[:, d, None], variance[:, d, None])
@@ -173,7 +176,7 @@ class PairExpectation:
         return self(mean, variance).T @ weights
 
     def _one_dimension(self, d: int, mean, variance):
-        """The factors of dimension d, integrated under the Gaussian that the kernels' Gaussian factors have tilted."""
+        """The expectation of the factors of dimension d under the tilted Gaussian: belief times Gaussian factors."""
         z_1, z_2 = self.z_1[:, d], self.z_2[:, d]
         shrink = 1.0 / (1.0 + variance * (self.precision_1[d] + self.precision_2[d]))
         pull = self.precision_1[d] * z_1 + self.precision_2[d] * z_2
@@ -207,11 +210,11 @@ class _Stationary(Separable):
         return jnp.asarray(self.variance)
 
     def active(self, n_inputs: int) -> tuple[int, ...]:
-        """The dimensions the kernel depends on."""
+        """The dimensions on which the kernel depends."""
         return active_dims(self.dims, n_inputs)
 
     def lengthscales(self, n_inputs: int) -> Float[Array, " d"]:
-        """ℓ of each active dimension; a scalar is shared by all."""
+        """ℓ of each active dimension. A scalar lengthscale is shared by all dimensions."""
         return jnp.broadcast_to(jnp.asarray(self.lengthscale), (len(self.active(n_inputs)),))
 
     def check(self, n_inputs):
@@ -313,7 +316,7 @@ class Product(Separable):
 
     @classmethod
     def of(cls, *kernels: Kernel) -> Product:
-        """Multiply separable kernels; inputs may not be shared, since no expectation is known then."""
+        """Multiply separable kernels on different inputs. For shared inputs the expectations are not known."""
         parts: list[Separable] = []
         for kernel in kernels:
             parts.extend(kernel.kernels if isinstance(kernel, Product) else [_as_separable(kernel)])
@@ -322,7 +325,7 @@ class Product(Separable):
         return product
 
     def check_factors(self) -> None:
-        """Raise ValueError unless there are factors, on different inputs."""
+        """Raise ValueError unless there is at least one factor and all factors act on different inputs."""
         taken = [d for part in self.kernels for d in _own_dims(part)]
         if not taken:
             raise ValueError(
@@ -362,7 +365,7 @@ def _as_separable(kernel: Kernel) -> Separable:
         return kernel
     if isinstance(kernel, Linear) and kernel.dims is not None and len(kernel.dims) == 1:
         variance: Any = kernel.variances
-        # not jnp: outside of the 64-bit context it would round
+        # Not jnp: outside the 64-bit context it would round to 32 bits.
         return _LinearFactor(variance if np.ndim(variance) == 0 else variance[0], kernel.dims[0])
     raise ValueError(
         f"Product: {kernel!r} cannot be a factor. Factors are RBF, Matern32 and Matern52 with dims=(...) given, and "

@@ -1,4 +1,4 @@
-"""Random features: a draw of a whole function from the prior is a weighted sum of these."""
+"""Random features: a weighted sum of them is a draw of a whole function from the prior."""
 
 import math
 
@@ -19,7 +19,7 @@ class FeatureMap:
 
 @pytree
 class CosineFeatures(FeatureMap):
-    """√(2 v / f) cos(xω + b) Π x_d: v is the variance, ω from the spectral density, d the linear dimensions."""
+    """√(2 v / f) cos(xω + b) Π_d x_d, with variance v, ω drawn from the spectral density, and d linear dimensions."""
 
     variance: Float[Array, ""]
     frequencies: Float[Array, "q f"]
@@ -33,7 +33,10 @@ class CosineFeatures(FeatureMap):
 
 
 def cosine(x: Float[Array, "..."]) -> Float[Array, "..."]:
-    """Cos x to 1e-11, several times as fast as XLA's on a CPU: 1 - 2 sin²(x/2) with sin's series on [-π/2, π/2]."""
+    """The cosine to 1e-11, several times as fast as XLA's on a CPU.
+
+    It is 1 - 2 sin²(x/2), with the power series of the sine on [-π/2, π/2].
+    """
     turns = x * (0.5 / math.pi)
     half = (turns - jnp.round(turns)) * math.pi
     square = half * half
@@ -45,7 +48,7 @@ def cosine(x: Float[Array, "..."]) -> Float[Array, "..."]:
 
 @pytree
 class LinearFeatures(FeatureMap):
-    """x √v: exact for the linear kernel."""
+    """Features x √v, which are exact for the linear kernel."""
 
     scales: Float[Array, " q"]
 
@@ -55,7 +58,7 @@ class LinearFeatures(FeatureMap):
 
 @pytree
 class ConstantFeature(FeatureMap):
-    """√v: exact for the bias kernel."""
+    """The feature √v, which is exact for the bias kernel."""
 
     scale: Float[Array, ""]
 
@@ -65,7 +68,7 @@ class ConstantFeature(FeatureMap):
 
 @pytree
 class JoinedFeatures(FeatureMap):
-    """Features of a sum of kernels: side by side."""
+    """Features of a sum of kernels: the features of all parts, side by side."""
 
     parts: tuple
 
@@ -74,10 +77,10 @@ class JoinedFeatures(FeatureMap):
 
 
 def gaussian_frequencies(key, shape):
-    """Spectral density of the unit RBF: standard normal."""
+    """Draws from the spectral density of the unit RBF, a standard normal distribution."""
     return jax.random.normal(key, shape, jnp.float64)
 
 
 def student_frequencies(degrees: float):
-    """Spectral density of the unit Matérn ν = degrees/2 in one dimension: Student's t."""
+    """A function that draws from the spectral density of the unit Matérn kernel with ν = degrees/2: Student's t."""
     return lambda key, shape: jax.random.t(key, degrees, shape, jnp.float64)

@@ -1,4 +1,4 @@
-"""Sums of kernels, with the cross terms: E[(k₁+k₂)(k₁+k₂)'] is more than E[k₁k₁'] + E[k₂k₂']."""
+"""Sums of kernels with their cross terms: E[(k₁+k₂)(k₁'+k₂')] = E[k₁k₁'] + E[k₂k₂'] + E[k₁k₂'] + E[k₂k₁']."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .spectral import JoinedFeatures
 
 @pytree
 class Sum(Kernel):
-    """k₁ + k₂ + …, made by adding kernels."""
+    """The sum k₁ + k₂ + …, made by adding kernels."""
 
     kernels: tuple[Kernel, ...]
 
     @classmethod
     def of(cls, *kernels: Kernel) -> Sum:
-        """Add kernels, flattening sums of sums."""
+        """Add kernels. A sum of sums becomes one flat sum."""
         parts: list[Kernel] = []
         for kernel in kernels:
             parts.extend(kernel.kernels if isinstance(kernel, Sum) else [kernel])
@@ -98,7 +98,10 @@ _SIMPLEST_FIRST = (White, Bias, Linear, Separable)
 
 
 def _mixed_sums(one: Kernel, other: Kernel, inducing, is_full: bool):
-    """Like `psi2_sums`, for Σ_n w_ng E[k₁(x_n, z) k₂(x_n, z')] or its transpose: the caller symmetrises."""
+    """Two functions as in `psi2_sums`, for Σ_n w_ng E[k₁(x_n, z) k₂(x_n, z')] or its transpose.
+
+    The caller adds the transpose, so either will do.
+    """
     m = inducing.shape[0]
     rank = lambda kernel: next(i for i, kind in enumerate(_SIMPLEST_FIRST) if isinstance(kernel, kind))  # noqa: E731
     simple, partner = sorted((one, other), key=rank)

@@ -1,1 +1,1 @@
-"""What every engine is made of: types, precision, linear algebra, chunks of rows, checks."""
+"""The building blocks of every engine: types, precision, linear algebra, chunks of rows, checks."""

@@ -1,4 +1,7 @@
-"""Checks of what a user hands in: what is wrong, where, how much of it, and what to do. Traced values pass."""
+"""Checks of user input. A message says what is wrong, where, how many values, and what to do.
+
+Traced values have no contents yet: only their shapes are checked.
+"""
 
 from typing import Any
 
@@ -12,7 +15,7 @@ def is_traced(*values: Any) -> bool:
 
 
 def as_arrays(*values: Any) -> tuple[Any, ...]:
-    """Lists and numbers as NumPy arrays, whole numbers as floats; traced values stay."""
+    """The values as NumPy arrays, with whole numbers as floats. Traced values are returned unchanged."""
     return tuple(value if is_traced(value) else _as_array(value) for value in values)
 
 
@@ -42,7 +45,7 @@ def check_numbers(name: str, value: Any) -> None:
 
 
 def check_finite(name: str, value: Any, allow_nan: bool = False) -> None:
-    """Raise ValueError where an entry is infinite, or NaN unless allowed, naming the first one."""
+    """Raise ValueError if an entry is infinite, or is NaN where NaN is not allowed. The message names the first one."""
     if is_traced(value):
         return
     check_numbers(name, value)
@@ -58,7 +61,7 @@ def check_finite(name: str, value: Any, allow_nan: bool = False) -> None:
 
 
 def check_nonnegative(name: str, value: Any, advice: str) -> None:
-    """Raise ValueError where an entry is negative, naming the first one."""
+    """Raise ValueError if an entry is negative. The message names the first one."""
     if is_traced(value):
         return
     wrong = np.asarray(value) < 0
@@ -88,7 +91,7 @@ def check_belief_shapes(mean: Any, variance: Any) -> None:
 
 
 def check_belief(mean: np.ndarray, variance: np.ndarray) -> None:
-    """Raise ValueError unless mean and variance make_data Gaussians and Diracs."""
+    """Raise ValueError unless every row of mean and variance is a Gaussian or a Dirac."""
     check_matrix("mean", mean)
     check_belief_shapes(mean, variance)
     check_finite("variance", variance)
@@ -97,13 +100,13 @@ def check_belief(mean: np.ndarray, variance: np.ndarray) -> None:
         return
     asymmetric = ~np.isclose(variance, np.swapaxes(variance, 1, 2), rtol=1e-8, atol=1e-12)
     if asymmetric.any():
-        raise ValueError(f"variance must be symmetric in its last two axes; {_first_place(asymmetric)} it is not.")
+        raise ValueError(f"variance must be symmetric in its last two axes; it is not, {_first_place(asymmetric)}.")
     smallest = np.linalg.eigvalsh(variance)[:, 0]
     negative = smallest < -1e-8 * np.abs(variance).max(axis=(1, 2))
     if negative.any():
         raise ValueError(
             f"variance of {negative.sum()} rows is not a covariance, {_first_place(negative)}: its smallest eigenvalue "
-            f"is {smallest[negative][0]:.3g}."
+            f"is {smallest[negative][0]:.3g}, and no eigenvalue may be negative."
         )
 
 
@@ -116,7 +119,7 @@ def check_error_bars(error: Any, shape: tuple[int, ...]) -> None:
 
 
 def check_positive(name: str, value: Any, n_outputs: int) -> None:
-    """Raise ValueError unless `value` is a positive number, or one for each output."""
+    """Raise ValueError unless `value` is one positive number, or one positive number per output."""
     if np.shape(value) not in ((), (n_outputs,)):
         shape = np.shape(value)
         raise ValueError(f"{name} has shape {shape}: give one number, or one for each of {n_outputs} outputs.")

@@ -1,4 +1,4 @@
-"""Row chunks: sums and maps over rows whose memory does not grow with the number of rows."""
+"""Sums and maps over rows in chunks, so that memory does not grow with the number of rows."""
 
 import math
 import os
@@ -11,16 +11,16 @@ import jax.numpy as jnp
 from .padding import pad_rows
 from .types import Array
 
-# Numbers held at once per chunk. Eight MiB of doubles stay in a CPU's cache; a GPU wants enough to fill it.
+# Numbers held at once per chunk. Eight MiB of doubles stay in a CPU's cache; a GPU needs more to keep it busy.
 _CHUNK_SIZE = {"cpu": 2**20}
 _CHUNK_SIZE_ACCELERATOR = 2**27
-CHUNK_VARIABLE = "SEMIGP_CHUNK_SIZE"  # of the environment: another number
-# Up to so many chunks' worth, holding on to everything is cheaper than computing it again for the gradient.
+CHUNK_VARIABLE = "SEMIGP_CHUNK_SIZE"  # environment variable that sets another size
+# Up to this many chunks, keeping all numbers is cheaper than computing them again for the gradient.
 _CHUNKS_KEPT = 4
 
 
 def chunk_size() -> int:
-    """Numbers held at once."""
+    """How many numbers are held at once per chunk."""
     default = _CHUNK_SIZE.get(jax.default_backend(), _CHUNK_SIZE_ACCELERATOR)
     chosen = os.environ.get(CHUNK_VARIABLE, "")
     if chosen and not (chosen.isdecimal() and int(chosen) > 0):
@@ -39,8 +39,8 @@ def rows_per_chunk(n_rows: int, numbers_per_row: int) -> int:
 def sum_over_rows(function: Callable[..., Any], rows: Any, weights: Array, chunk: int) -> Any:
     """Σ over chunks of `function(rows, weights)`, which must be linear in the weights [n, g].
 
-    Each chunk is computed again in the backward pass, so only one is ever held. Chunks are filled up with rows of
-    weight 0.
+    The backward pass computes each chunk again, so that only one chunk is in memory at a time. The rows are
+    padded with rows of weight 0 to fill the chunks.
     """
     n = weights.shape[0]
     if n <= chunk:
@@ -56,7 +56,7 @@ def sum_over_rows(function: Callable[..., Any], rows: Any, weights: Array, chunk
 
 
 def map_rows(function: Callable[..., Any], rows: Any, chunk: int) -> Any:
-    """`function(rows)` chunk by chunk; every output has the rows first."""
+    """`function(rows)`, computed chunk by chunk. The first axis of every output must be the rows."""
     n = jax.tree.leaves(rows)[0].shape[0]
     if n <= chunk:
         return function(rows)
@@ -66,7 +66,7 @@ def map_rows(function: Callable[..., Any], rows: Any, chunk: int) -> Any:
 
 
 def _stack(leaf: jax.Array, chunk: int) -> jax.Array:
-    """[n, …] → [chunks, rows, …] in chunks of equal size, padded with zeros if need be."""
+    """[n, …] → [chunks, rows, …] in chunks of equal size, padded with zeros if necessary."""
     n = leaf.shape[0]
     n_chunks = _n_chunks(n, chunk)
     size = math.ceil(n / n_chunks)
@@ -74,7 +74,7 @@ def _stack(leaf: jax.Array, chunk: int) -> jax.Array:
 
 
 def _n_chunks(n_rows: int, chunk: int) -> int:
-    """The fewest chunks, or up to half as many more where that spares the padding, which copies everything."""
+    """The fewest chunks, or up to half as many more if the rows then divide evenly: padding copies everything."""
     fewest = math.ceil(n_rows / chunk)
     return next((count for count in range(fewest, fewest * 3 // 2 + 1) if n_rows % count == 0), fewest)
 

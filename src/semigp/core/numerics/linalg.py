@@ -1,4 +1,4 @@
-"""Linear algebra: a Cholesky factor that adapts its jitter and says so, and many small matrices at once."""
+"""Linear algebra: a Cholesky factor that adapts its jitter and reports it, and inverses of many small matrices."""
 
 import jax
 import jax.numpy as jnp
@@ -14,9 +14,8 @@ def jittered_cholesky(
 ) -> tuple[Float[Array, "m m"], Float[Array, ""]]:
     """L Lᵀ = matrix + jitter · (mean of its diagonal) · I, and the jitter that was needed.
 
-    Where the factorisation fails, the jitter grows tenfold until it succeeds; past 0.1 the factor is NaN, which
-    means that the matrix itself is not a covariance (or not finite). The search is a loop and so not to be
-    differentiated.
+    If the factorisation fails, the jitter grows tenfold until it succeeds. Past 0.1 the factor is NaN: the matrix is
+    not a covariance, or not finite. The search is a loop, so the result cannot be differentiated.
     """
     nugget = jnp.mean(jnp.diagonal(matrix)) * jnp.eye(len(matrix))
 
@@ -33,11 +32,12 @@ def jittered_cholesky(
 
 @jax.custom_jvp
 def inverses(matrices: Float[Array, "n q q"]) -> tuple[jax.Array, jax.Array]:
-    """Inverse and log|·| of many small matrices D⁻¹SD, S positive definite and D diagonal, by Gauss and Jordan.
+    """Inverse and log|·| of many small matrices D⁻¹SD, with S positive definite and D diagonal.
 
-    Their pivots are those of S: positive, so that no rows need be exchanged and every step is the same for all
-    matrices, which suits vectors and GPUs. Not LAPACK in batches: jaxlib hands these to a pool of threads and waits for
-    it, and two such calls at the same time wait for each other for ever (seen with jaxlib 0.10.2 on two cores).
+    The method is Gauss-Jordan elimination. The pivots are the pivots of S, which are positive. So no rows are
+    exchanged, and every step is the same for all matrices, which suits vector units and GPUs. Batched LAPACK is
+    avoided: jaxlib hands its calls to a pool of threads and waits, and two such calls at the same time wait for each
+    other forever (seen with jaxlib 0.10.2 on two cores).
     """
     q = matrices.shape[1]
 
@@ -47,7 +47,7 @@ def inverses(matrices: Float[Array, "n q q"]) -> tuple[jax.Array, jax.Array]:
         row, column = matrices[:, k, :], matrices[:, :, k]
         pivot = row[:, k, None]
         row = jnp.where(is_k, 1.0, row) / pivot
-        # Row k is divided by the pivot, and takes itself off the other rows; column k becomes that of the inverse.
+        # Row k is divided by the pivot and subtracted from the other rows; column k becomes a column of the inverse.
         others = jnp.where(is_k, 0.0, matrices) - column[:, :, None] * row[:, None, :]
         return jnp.where(is_k[:, None], row[:, None, :], others), log_determinant + jnp.log(pivot[:, 0])
 

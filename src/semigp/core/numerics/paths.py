@@ -1,4 +1,4 @@
-"""Parameters by path, such as "kernel.lengthscale", and which of them a pattern holds."""
+"""Parameters by path, such as "kernel.lengthscale", and which of them a pattern holds fixed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def parameter_paths(parameters: Any) -> list[str]:
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Whether any of the patterns, in which * stands for anything, is the path's."""
+    """Whether the path matches any of the patterns, in which * stands for any text."""
     return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
 
 
 def is_held(parameters: Any, patterns: Sequence[str]) -> list[bool]:
-    """For every leaf, whether a pattern holds it."""
+    """For every leaf, whether a pattern matches its path, so that it is held fixed."""
     return [matches(path, patterns) for path in parameter_paths(parameters)]

@@ -12,12 +12,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def as_float64(leaf: Any) -> Any:
-    """A float64 array for every real number or real array; integers and booleans in arrays stay."""
+    """The leaf as a float64 array if it is a number or a real array. All other leaves are returned unchanged."""
     if isinstance(leaf, (bool, np.bool_)):
         return leaf
     if isinstance(leaf, (int, float)):
         return jnp.asarray(leaf, jnp.float64)
-    # jax.dtypes knows the types NumPy does not, such as PRNG keys and bfloat16.
+    # jnp.issubdtype knows types that NumPy does not know, such as PRNG keys and bfloat16.
     dtype = getattr(leaf, "dtype", None)
     if dtype is not None and jnp.issubdtype(dtype, jnp.floating):
         return jnp.asarray(leaf, jnp.float64)
@@ -25,7 +25,7 @@ def as_float64(leaf: Any) -> Any:
 
 
 def as_numpy(leaf: Any) -> Any:
-    """A concrete JAX array as a NumPy one, which keeps its 64 bits outside of our context; traced ones stay."""
+    """A concrete JAX array as a NumPy array, which stays 64-bit outside our context. Traced arrays are unchanged."""
     if isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer):
         return np.array(leaf)[()]
     return leaf
@@ -57,7 +57,7 @@ def _differentiable(function: Callable[..., Any], args: Any, kwargs: Any) -> Any
 
     def in_double(*traced: Any) -> Any:
         supply = iter(traced)
-        # What is concrete is not passed through the caller's precision.
+        # Concrete leaves are not passed through the caller's precision.
         filled = [next(supply) if was else leaf for leaf, was in zip(leaves, is_traced, strict=True)]
         args, kwargs = jax.tree.unflatten(structure, jax.tree.map(as_float64, filled))
         return function(*args, **kwargs)
@@ -81,5 +81,5 @@ def _differentiable(function: Callable[..., Any], args: Any, kwargs: Any) -> Any
 
 
 def _as_float32(values: Any) -> Any:
-    """What the caller's 32-bit mode can go on computing with."""
+    """The values with float64 arrays as float32, so that the caller's 32-bit trace can go on."""
     return jax.tree.map(lambda leaf: leaf.astype(jnp.float32) if leaf.dtype == jnp.float64 else leaf, values)

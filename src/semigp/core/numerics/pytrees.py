@@ -1,4 +1,4 @@
-"""Frozen dataclasses as JAX pytrees, without checks in the constructor (vmap and grad build them with anything)."""
+"""Frozen dataclasses as JAX pytrees. Constructors check nothing: vmap and grad fill the fields with any object."""
 
 import dataclasses
 from typing import Any, TypeVar, dataclass_transform
@@ -9,13 +9,13 @@ T = TypeVar("T")
 
 
 def static(**kwargs: Any) -> Any:
-    """A field that is part of the structure: hashable, never traced."""
+    """A field that is part of the tree's structure: it must be hashable and is never traced."""
     return dataclasses.field(metadata={"static": True}, **kwargs)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(static, dataclasses.field))
 def pytree(cls: type[T]) -> type[T]:
-    """Make `cls` a frozen dataclass whose fields are pytree leaves, `static()` ones its structure."""
+    """Make `cls` a frozen dataclass whose fields are pytree leaves; `static()` fields belong to the structure."""
     cls = dataclasses.dataclass(frozen=True)(cls)
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     meta = [field.name for field in fields if field.metadata.get("static")]

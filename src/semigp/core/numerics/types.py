@@ -1,4 +1,4 @@
-"""The array type of the engine's signatures: a JAX array, or the NumPy array it was given or hands back."""
+"""The array type in the engine's signatures: a JAX array, or a NumPy array that is passed in or returned."""
 
 import jax
 import numpy as np

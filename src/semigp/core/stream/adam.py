@@ -1,4 +1,4 @@
-"""A step of Adam for the parameters, and one of the natural gradient for q(U)."""
+"""One step for a batch: Adam for the parameters, and the natural gradient for q(U)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ADAM_DECAYS, _ADAM_FLOOR = (0.9, 0.99), 1e-8
 
 @pytree
 class State:
-    """Parameters, still unconstrained, q(v), and Adam's moments of the gradient."""
+    """The unconstrained parameters, q(v), and Adam's running moments of the gradient."""
 
     free: Parameters
     q: Whitened
@@ -30,7 +30,10 @@ class State:
 def adam_step(
     state: State, batch: Batch, inferred: Inferred | None, setting: Setting, moves: Parameters, rate: Any, step: Any
 ):
-    """One batch: a step of Adam and one of the natural gradient. Where the estimate is not finite, none."""
+    """The state after a step of Adam and of the natural gradient on one batch, and the estimate of the bound.
+
+    If the estimate or the new state is not finite, the state stays as it was.
+    """
 
     def loss(free):
         value, best = batch_objective(free.map_positive(jnp.exp), state.q, batch, inferred, setting)

@@ -1,11 +1,11 @@
-"""Whole passes: the collapsed bound of all rows, one batch in memory at a time, and L-BFGS on it.
+"""Passes over all rows: the collapsed bound, with one batch in memory at a time, and L-BFGS on it.
 
-With q(x) held, the bound depends on the rest through sums over rows, F(θ) = B(θ, S) with S = Σ_b S_b(θ), and its
-gradient takes two readings of the rows: one for S, and one for
+With q(x) held fixed, the bound depends on the rows through sums only: F(θ) = B(θ, S) with S = Σ_b S_b(θ). Its gradient
+takes two passes over the rows, one for S, and one for
 
     dF/dθ = ∂B/∂θ + Σ_b (∂S_b/∂θ)ᵀ ∂B/∂S.
 
-q(x) waits in a file meanwhile: to infer it costs several times as much as all else.
+Meanwhile q(x) is kept in a file, because inferring it costs several times as much as everything else.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ..sparse.posterior import Posterior, posterior_from_statistics, resolved_po
 from ..sparse.statistics import Block, Statistics, collect
 from .objective import Batch, Inferred, Parameters, Setting, Whitened, best_whitened, infer, log_prior, natural_units
 
-# Relative gain of an iteration at which L-BFGS ends.
+# L-BFGS ends when the relative gain of an iteration falls below this.
 _TOLERANCE = 1e-7
 
 
 class AllRows:
-    """Every row, with q(x) as one q(U) has it; to be closed."""
+    """All rows, with q(x) inferred once from a given q(U) and kept in a file. Use it in a `with` statement."""
 
     def __init__(
         self, parameters: Parameters, q: Whitened, setting: Setting, batches: Callable[[], Iterable[Batch]]
@@ -64,7 +64,7 @@ class AllRows:
         self.file.close()
 
     def blocks(self) -> Iterator[tuple[Block, ...]]:
-        """Of one batch after the other."""
+        """The blocks of rows, batch by batch."""
         self.file.seek(0)
         for batch in self.batches():
             if batch.incomplete is None:
@@ -74,11 +74,11 @@ class AllRows:
                 yield batch.blocks(Inferred(mean, variance, self.kl))
 
     def statistics(self, parameters: Parameters) -> Statistics:
-        """S, of all rows."""
+        """The statistics S of all rows."""
         return functools.reduce(Statistics.__add__, (_collect(parameters, blocks) for blocks in self.blocks()))
 
     def loss_and_gradient(self, free: Parameters) -> tuple[Float[Array, ""], Parameters]:
-        """Minus the bound, by unconstrained parameters."""
+        """Minus the bound, and its gradient in the unconstrained parameters."""
         total = self.statistics(natural_units(free))
         bound, (gradient, weights) = _bound_and_gradient(free, total.sums(), total, self.setting)
         for blocks in self.blocks():
@@ -102,7 +102,7 @@ def _collect(parameters: Parameters, blocks: tuple[Block, ...]) -> Statistics:
 
 @jax.jit
 def _bound(parameters: Parameters, total: Statistics, setting: Setting) -> Float[Array, ""]:
-    """Without KL(q(X) ‖ p(X)), with log p(θ)."""
+    """The bound with log p(θ), but without KL(q(X) ‖ p(X))."""
     likelihood = Likelihood.of(parameters.noise_variance, parameters.output_scale, total.counts.shape[0])
     value = bound_from_statistics(
         parameters.kernel, parameters.inducing_inputs, total, likelihood, jnp.asarray(setting.jitter)
@@ -132,7 +132,7 @@ def ascend(
     free: Parameters, q: Whitened, setting: Setting, batches: Callable[[], Iterable[Batch]], stage: Stage,
     callback: Callback | None,
 ) -> tuple[Parameters, Whitened, FitReport]:  # fmt: skip
-    """Some iterations of L-BFGS with q(x) held, and the q(v) that is best afterwards."""
+    """Maximise the bound by L-BFGS with q(x) held fixed. Returns the parameters, their best q(v), and a report."""
     with AllRows(natural_units(free), q, setting, batches) as rows:
         free, report = maximise(rows.loss_and_gradient, free, [stage], _TOLERANCE, callback)
         parameters = natural_units(free)

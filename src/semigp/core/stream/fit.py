@@ -1,4 +1,4 @@
-"""A fit in batches: steps of Adam and of the natural gradient, then whole passes."""
+"""A fit in batches: steps of Adam and of the natural gradient, then passes over all rows."""
 
 from __future__ import annotations
 
@@ -21,34 +21,36 @@ from .adam import State, adam_step
 from .all_rows import AllRows, ascend
 from .objective import Batch, Parameters, Setting, Whitened, infer, natural_units
 
-# ρ = (t + t₀)^-κ, Robbins and Monro's steps; t₀ are the batches that q(U) has seen before. Nothing is gained by
-# remembering more than a pass, and a q(U) of old parameters holds the new ones back: ρ is at least a batch's share of
-# all rows, or a tenth.
+# ρ = (t + t₀)^-κ, the step lengths of Robbins and Monro. t₀ is the number of batches that the first q(U) is worth. To
+# remember more than one pass gains nothing, and a q(U) from old parameters slows the new ones down. So ρ has a floor:
+# a batch's share of all rows, but no more than a tenth.
 _FORGETTING, _LARGEST_FLOOR = 0.6, 0.1
-# Adam's rate rises for a twentieth of the steps: at first it knows no scale, and spoils what it is given.
+# Adam's rate rises during the first twentieth of the steps: early on, Adam does not know the scale of the gradient, and
+# large steps would spoil the start.
 _LEARNING_RATE, _WARM_UP = 0.03, 0.05
-# Estimates of the bound are told as means over so many parts of a fit.
+# The trace of the bound has this many entries, each the mean of the estimates in one part of the fit.
 _TRACE_LENGTH = 100
-# Whole passes come in rounds, q(x) held in each: so many at most, or until one gains little of the bound.
+# Passes over all rows come in rounds; each round holds q(x) fixed. They end after this many rounds, or when a round
+# gains less than this share of the bound.
 _MOST_ROUNDS, _LITTLE = 4, 1e-3
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long a fit takes."""
+    """How many steps a fit takes, and how long they are."""
 
-    n_steps: int
-    n_ascents: int  # iterations of L-BFGS in a round after them
-    seen_before: float  # batches that the first q(U) is worth
-    share: float  # of all rows, that a batch has
+    n_steps: int  # steps of Adam, one batch each
+    n_ascents: int  # iterations of L-BFGS in each round after the steps
+    seen_before: float  # number of batches that the first q(U) is worth
+    share: float  # a batch's share of all rows
 
     def rate(self, step: int) -> float:
-        """Adam's: up in a straight line, then down to nothing along half a cosine."""
+        """Adam's learning rate: it rises linearly, then falls to 0 along half a cosine."""
         done = step / self.n_steps
         return 0.5 * _LEARNING_RATE * (1.0 + math.cos(math.pi * done)) * min(1.0, done / _WARM_UP)
 
     def natural_step(self, step: int) -> float:
-        """ρ."""
+        """ρ, the length of the natural-gradient step."""
         return max((1.0 + self.seen_before + step) ** -_FORGETTING, min(self.share, _LARGEST_FLOOR))
 
 
@@ -62,17 +64,19 @@ def fit_in_batches(
     hold: Sequence[str] = (),
     callback: Callback | None = None,
 ) -> tuple[Posterior, FitReport]:
-    """Go through `batches`, as many as the schedule has steps, then through all rows for the exact q(U) and bound.
+    """Take one step per batch, as many as the schedule says, then pass over all rows for the exact q(U) and bound.
 
     Parameters
     ----------
     parameters, q
-        To start from, in natural units; `q` is in the coordinates of `parameters`.
-    batches, everything
-        For the steps; and every row once, each time it is called. All batches must have the same shapes: they share a
-        compiled program.
+        The start, in natural units; `q` is in the coordinates of `parameters`.
+    batches
+        The batches for the steps.
+    everything
+        Returns batches that hold every row once. All batches must have the same shapes, because they share a compiled
+        program.
     hold
-        Parameters that stay, by path, such as "kernel.variance".
+        Paths of parameters that are held fixed, such as "kernel.variance".
     """
     with jax.enable_x64(True):
         parameters, q, setting = jax.tree.map(as_float64, (parameters, q, setting))
@@ -98,7 +102,7 @@ def _diagonal(posterior: Posterior):
 
 
 class _Fit:
-    """The state of one fit, and what it tells."""
+    """The state of one fit, and its trace and stages for the report."""
 
     def __init__(self, parameters, q, setting, schedule: Schedule, callback: Callback | None) -> None:
         free = parameters.map_positive(jnp.log)
@@ -110,7 +114,7 @@ class _Fit:
         self.evaluations, self.started = 0, time.perf_counter()
 
     def take_steps(self, batches: Iterable[Batch], hold: Sequence[str]) -> None:
-        """All of them, or until a callback or a person ends them."""
+        """Take all steps, or stop early if a callback or the user asks for it."""
         try:
             status = self._take_steps(batches, self._moves(hold))
         except KeyboardInterrupt:
@@ -125,7 +129,7 @@ class _Fit:
             rate, step = self.schedule.rate(done), self.schedule.natural_step(done)
             self.state, estimate = adam_step(self.state, batch, inferred, self.setting, moves, rate, step)
             self.evaluations += 1
-            estimates.append(estimate)  # not looked at yet: the next batch is read while this one is computed
+            estimates.append(estimate)  # not read yet: the next batch is loaded while this one is computed
             if len(estimates) == every:
                 self.trace.append(float(np.mean(estimates)))
                 estimates = []
@@ -134,7 +138,7 @@ class _Fit:
         return _status(self.trace)
 
     def ascend(self, everything: Callable[[], Iterable[Batch]], hold: Sequence[str]) -> None:
-        """Whole passes, in rounds, until one gains little, or a callback or a person ends them."""
+        """Pass over all rows in rounds, until a round gains little, or a callback or the user asks to stop."""
         stage, bound = Stage("whole passes", self.schedule.n_ascents, tuple(hold)), -np.inf
         for _ in range(_MOST_ROUNDS if stage.max_iterations else 0):
             if self.stages[-1][1] == "interrupted":
@@ -165,7 +169,7 @@ class _Fit:
 
 
 def _status(trace: Sequence[float]) -> Status:
-    """Converged, if the last tenth of the estimates is no higher than the tenth before, but for their own spread."""
+    """Converged, if the last tenth of the estimates is not higher than the tenth before by more than their spread."""
     if not trace:
         return "interrupted"
     tenth = len(trace) // 10

@@ -1,12 +1,12 @@
-"""The bound in batches: q(U) explicit, natural-gradient steps for it, Adam for the rest (`stream` has the fit).
+"""The bound in batches: q(U) is explicit and moves by natural-gradient steps, the rest by Adam (see `stream.fit`).
 
 With L Lᵀ = K_uu and v = L⁻¹u, p(v) = N(0, I), the best q(v_d) has the natural parameters
 
     β_d a_d/s_d   and   I + β_d C,      C = L⁻¹ Ψ2 L⁻ᵀ,      a = L⁻¹ Ψ1ᵀ Y,
 
 which are linear in sums over rows. A natural-gradient step of length ρ is C ← (1-ρ) C + ρ Ĉ, with Ĉ of a batch scaled
-up to all rows, and the same for a (Hensman et al. 2013). C and a are what is kept: they stay meaningful while kernel,
-inducing inputs and noise move. Given q(v), the objective of a batch of B rows out of n is
+up to all rows, and the same for a (Hensman et al. 2013). The fit stores C and a, because they stay meaningful while
+kernel, inducing inputs and noise move. Given q(v), the objective of a batch of B rows out of n is
 
     n/B [E log p(Y_B | X_B, U) - KL(q(X_B) ‖ p(X_B))] - KL(q(v) ‖ N(0, I)) + log p(θ),
 
@@ -43,7 +43,7 @@ from ..sparse.statistics import Block, Statistics, collect
 
 @pytree
 class Parameters:
-    """What Adam and L-BFGS move. Unconstrained, these are logarithms but for the inducing inputs."""
+    """The parameters that Adam and L-BFGS optimise. Unconstrained, all but the inducing inputs are logarithms."""
 
     kernel: Kernel
     inducing_inputs: Float[Array, "m q"]
@@ -52,22 +52,22 @@ class Parameters:
 
     @classmethod
     def of(cls, model: Model) -> Parameters:
-        """Those of a fitted model."""
+        """The parameters of a fitted model."""
         return cls(model.kernel, model.inducing_inputs, model.noise_variance, model.output_scale)
 
     def map_positive(self, function: Callable) -> Parameters:
-        """With a function of every positive parameter."""
+        """The parameters with `function` applied to every positive one."""
         changed = jax.tree.map(function, self)
         return replace(changed, inducing_inputs=self.inducing_inputs)
 
 
-# From logarithms.
+# Parameters in natural units, from logarithms.
 natural_units = jax.jit(lambda free: free.map_positive(jnp.exp))
 
 
 @pytree
 class Whitened:
-    """q(v), by the sums that its natural parameters are made of."""
+    """q(v), stored as the sums C and a that determine its natural parameters."""
 
     moment: Float[Array, "g m m"]  # C
     projected: Float[Array, "m p"]  # a
@@ -75,7 +75,7 @@ class Whitened:
 
     @classmethod
     def of(cls, cholesky: Float[Array, "m m"], statistics: Statistics, scale: Any = 1.0) -> Whitened:
-        """The best q(v) for statistics that are a `scale`-th of all."""
+        """The best q(v) for all rows, if their statistics are `scale` times those given."""
 
         def both_sides(psi2):
             return solve_lower(cholesky, solve_lower(cholesky, psi2).T)
@@ -84,14 +84,14 @@ class Whitened:
         return cls(moment, solve_lower(cholesky, scale * statistics.psi1_y), statistics.group)
 
     def towards(self, other: Whitened, step: Any) -> Whitened:
-        """A natural-gradient step."""
+        """The mixture (1 - step) · self + step · other: a natural-gradient step."""
         mix = jax.tree.map(lambda old, new: (1.0 - step) * old + step * new, self, other)
         return replace(mix, group=self.group)
 
 
 @pytree
 class Inferred:
-    """q(x) of a batch's incomplete rows, and how far it is from the prior."""
+    """q(x) of the incomplete rows of a batch, and its KL divergence from the prior."""
 
     mean: Float[Array, "n q"]
     variance: Float[Array, "n q"]
@@ -100,14 +100,14 @@ class Inferred:
 
 @pytree
 class Batch:
-    """Rows that stand for all: complete ones, incomplete ones, and how many rows of all there are for each of them."""
+    """A sample of all rows: complete rows, incomplete rows, and how many rows of the data each one stands for."""
 
     observed: Block | None
     incomplete: IncompleteRows | None
     scale: Float[Array, ""] | float
 
     def blocks(self, inferred: Inferred | None) -> tuple[Block, ...]:
-        """The rows as beliefs."""
+        """The complete rows, and the incomplete rows with their inferred q(x)."""
         blocks = () if self.observed is None else (self.observed,)
         if self.incomplete is None or inferred is None:
             return blocks
@@ -116,7 +116,7 @@ class Batch:
 
 @pytree
 class Setting:
-    """What a fit takes for granted."""
+    """What stays the same during a fit."""
 
     prior: GaussianPrior
     known: KnownRows
@@ -126,22 +126,22 @@ class Setting:
 
 @jax.jit
 def best_whitened(parameters: Parameters, statistics: Statistics, setting: Setting, scale: Any = 1.0) -> Whitened:
-    """The best q(v) for the statistics of a `scale`-th of all rows."""
+    """The best q(v) for all rows, if their statistics are `scale` times those given."""
     cholesky, _ = _cholesky(parameters.kernel.gram(parameters.inducing_inputs), setting.jitter)
     return Whitened.of(cholesky, statistics, scale)
 
 
 @jax.jit
 def whitened_from_blocks(parameters: Parameters, blocks: tuple[Block, ...], setting: Setting, scale: Any) -> Whitened:
-    """The best q(v) for rows whose q(x) is known, a `scale`-th of all."""
+    """The best q(v) for all rows, if their statistics are `scale` times those of `blocks`, whose q(x) is known."""
     return best_whitened(parameters, collect(parameters.kernel, parameters.inducing_inputs, blocks), setting, scale)
 
 
 def posterior_of(parameters: Parameters, q: Whitened, setting: Setting) -> Posterior:
-    """q(U), differentiable in the parameters; C and a are given."""
+    """q(U) for given C and a, differentiable in the parameters."""
     gram = parameters.kernel.gram(parameters.inducing_inputs)
     cholesky, jitter = _cholesky(gram, setting.jitter)
-    # One after the other, and not to be differentiated: see `factorise`.
+    # One matrix after the other, and not differentiated: see `factorise`.
     eigenvalues, basis = jax.lax.map(lambda moment: tuple(jnp.linalg.eigh(moment)), jax.lax.stop_gradient(q.moment))
     directions = jnp.stack([solve_lower(cholesky, each, transpose=True) for each in basis])  # T = L⁻ᵀ U
     likelihood = Likelihood.of(parameters.noise_variance, parameters.output_scale, q.projected.shape[1])
@@ -151,7 +151,7 @@ def posterior_of(parameters: Parameters, q: Whitened, setting: Setting) -> Poste
 
 
 def _cholesky(gram: Float[Array, "m m"], jitter: Any) -> tuple[Float[Array, "m m"], Float[Array, ""]]:
-    """L with as much jitter as it needs, differentiable."""
+    """L and the jitter that it needed. L is differentiable."""
     _, needed = jittered_cholesky(jax.lax.stop_gradient(gram), jnp.asarray(jitter))
     nugget = needed * jnp.mean(jnp.diagonal(gram))
     return jnp.linalg.cholesky(gram + nugget * jnp.eye(len(gram))), needed
@@ -159,7 +159,7 @@ def _cholesky(gram: Float[Array, "m m"], jitter: Any) -> tuple[Float[Array, "m m
 
 @jax.jit  # a program of its own: steps and whole passes share it
 def infer(parameters: Parameters, q: Whitened, rows: IncompleteRows | None, setting: Setting) -> Inferred | None:
-    """q(x) by q(U), or None where no row lacks anything."""
+    """q(x) of the incomplete rows given q(U), or None if no row is incomplete."""
     if rows is None:
         return None
     prior = setting.prior.for_rows(rows.values, rows.unknown)
@@ -180,7 +180,7 @@ def batch_objective(
 
 
 def log_prior(parameters: Parameters, setting: Setting) -> Float[Array, ""]:
-    """Of the hyperparameters: log p(θ)."""
+    """The log density of the hyperpriors, log p(θ)."""
     names = ("kernel", "noise_variance", "output_scale")
     return log_hyperprior(by_path({name: getattr(parameters, name) for name in names}), setting.hyperpriors)
 
