@@ -9,7 +9,7 @@ from ..core import InputBelief
 from ..core.search.stages import Stage
 from ..core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 from ..core.sparse.fit import fit
-from ..core.sparse.model import describe, posterior, start
+from ..core.sparse.model import make_data, posterior, start
 from ..runtime import compilation_cache
 from .base import Baseline, complete_rows
 
@@ -34,7 +34,7 @@ class ExactGP(Baseline):
 
     def _fit(self, X, y):
         q = X.shape[1]
-        data = describe(X, y, hyperpriors=default_hyperpriors(q, self.linear, self.lengthscale_spread))
+        data = make_data(X, y, hyperpriors=default_hyperpriors(q, self.linear, self.lengthscale_spread))
         size = np.ones(y.shape[1] if self.per_output else ())
         # Inducing points at the rows themselves: nothing is approximated.
         model = start(data, default_kernel(q, self.linear), X, NOISE_VARIANCE * size, size)

@@ -16,7 +16,7 @@ from ..core.exact.rollout import LEAST_NOISE, propagate
 from ..core.kernels import RBF
 from ..core.search.stages import Stage
 from ..core.sparse.fit import SIGNAL_AND_NOISE, fit
-from ..core.sparse.model import describe, posterior, start
+from ..core.sparse.model import make_data, posterior, start
 from ..series.forecast import Forecast
 from ..series.reading import read_series
 
@@ -90,7 +90,7 @@ class PublishedGP(_AutoRegressiveGP):
     def _fit(self, inputs: np.ndarray, targets: np.ndarray) -> tuple[Any, float]:
         random = np.random.default_rng(self.random_state)
         chosen = inputs[random.permutation(len(inputs))[: self.n_inducing]]
-        data = describe(inputs, targets[:, None])
+        data = make_data(inputs, targets[:, None])
         model = start(data, RBF(1.0, np.full(self.window, np.sqrt(self.window))), chosen, 0.01, 1.0)
         idle = ("output_scale",)
         stages = [Stage("held signal-to-noise", 50, (*SIGNAL_AND_NOISE, *idle)), Stage("all", self.max_iter, idle)]

@@ -15,7 +15,7 @@ from ..core.numerics.precision import in_float64
 from ..core.search.stages import Stage
 from ..core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 from ..core.sparse.fit import fit
-from ..core.sparse.model import describe, start
+from ..core.sparse.model import make_data, start
 from .base import Baseline, complete_rows
 from .gp import ExactGP
 
@@ -109,11 +109,11 @@ class GPLVMImputation(Baseline):
         q, rows = X.shape[1], complete_rows(X)
         started = KNNImputer(n_neighbors=1).fit_transform(np.column_stack([X, y]))[:, :q]
         hyperpriors = default_hyperpriors(q, False, None)
-        known = describe(X[rows], y[rows], hyperpriors=hyperpriors)
+        known = make_data(X[rows], y[rows], hyperpriors=hyperpriors)
         size = np.ones(y.shape[1])
         model = start(known, default_kernel(q, False), X[rows][: self.n_inducing], NOISE_VARIANCE * size, size)
         model, _ = fit(model, known, [Stage("complete rows", 300, idle_parameters(False))], 1e-7)
-        everything = describe(X, y, hyperpriors=hyperpriors)
+        everything = make_data(X, y, hyperpriors=hyperpriors)
         places, is_real = everything.rows, everything.rows >= 0
         mean = np.where(is_real[:, None], started[places], 0.0)
         # A variance that says nothing: q(x) is a point.

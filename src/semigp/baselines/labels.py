@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.label_gp import LabelGP, Part, median_square, one_hot, sharpen
+from ..core.label_gp import CovariancePart, LabelGP, median_square, one_hot, sharpen
 
 
 class _FromLabelledRows(ClassifierMixin, BaseEstimator):
@@ -88,7 +88,9 @@ class OneHotGP(_FromLabelledRows):
         self._rows, weights = X[rows], np.ones(len(rows))
         squares = euclidean_distances(self._rows, squared=True)
         self._median = median_square(squares)
-        self._gp = LabelGP([Part(squares / self._median, True)], one_hot(numbers, len(self.classes_)), weights)
+        self._gp = LabelGP(
+            [CovariancePart(squares / self._median, True)], one_hot(numbers, len(self.classes_)), weights
+        )
         self._sharpness, _ = sharpen(self._gp.left_out, numbers, weights)
         return self
 
@@ -100,7 +102,7 @@ class OneHotGP(_FromLabelledRows):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         squares = euclidean_distances(X, self._rows, squared=True)
-        return softmax(self._sharpness * self._gp.predict([Part(squares / self._median, True)]), axis=1)
+        return softmax(self._sharpness * self._gp.predict([CovariancePart(squares / self._median, True)]), axis=1)
 
 
 class Embedded(_WithClassifier):

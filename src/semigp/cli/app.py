@@ -102,7 +102,7 @@ def reproduce(
     """
     if experiment not in ("all", *EXPERIMENTS):
         raise Problem(f"There is no experiment {experiment!r}; there are all, {', '.join(EXPERIMENTS)}.", WRONG_USE)
-    folder = output or (Path("build") / "quick" if quick else Path("results"))
+    folder = output or (Path("build") / "quick" if quick else Path("results") / "experiments")
     for name in EXPERIMENTS if experiment == "all" else [experiment]:
         module = importlib.import_module(EXPERIMENTS[name])
         for path in module.run("quick" if quick else "paper", folder, jobs):
@@ -117,7 +117,7 @@ def reproduce(
 @reported
 def bench(
     benchmark: Annotated[str, typer.Argument(help="all | " + " | ".join(BENCHMARKS), show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results/benchmarks"),
 ) -> None:
     """Measure speed on this machine, beside GPy, GPyTorch and GPflow where they are installed.
 
@@ -126,7 +126,7 @@ def bench(
     if benchmark not in ("all", *BENCHMARKS):
         raise Problem(f"There is no benchmark {benchmark!r}; there are all, {', '.join(BENCHMARKS)}.", WRONG_USE)
     output.mkdir(parents=True, exist_ok=True)
-    from ..benchmarks.processes import Unmeasured
+    from ..benchmarks.measuring import Unmeasured
 
     # Ten million rows take long: only for who asks for them.
     for name in [each for each in BENCHMARKS if each != "streaming"] if benchmark == "all" else [benchmark]:
