@@ -23,4 +23,4 @@ def test_page(page, tmp_path, monkeypatch):
 
 def test_there_are_blocks():
     assert PAGES["README.md"]
-    assert PAGES["docs/tour.md"]
+    assert PAGES["docs/start/tour.md"]

@@ -2,7 +2,7 @@
 The method in three pictures
 ============================
 
-The figures of :doc:`the method page </method>`.
+The figures of :doc:`the method page </method/method>`.
 """
 
 import matplotlib.pyplot as plt
