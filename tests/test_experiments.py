@@ -15,7 +15,7 @@ from semigp.experiments import (
     semi_supervised,
 )
 from semigp.experiments.collect import write_report
-from semigp.experiments.reporting import markdown_table, summarise, write_rows
+from semigp.experiments.reporting import Summary, markdown_table, plain_number, summarise, write_rows
 
 
 def test_summaries():
@@ -25,6 +25,36 @@ def test_summaries():
     assert found[("a",)].error == pytest.approx(1.0)  # std 1.414 over √2
     assert found[("b",)].count == 1
     assert markdown_table(["", "x"], [["a", "1"]]) == "|  | x |\n|---|---|\n| a | 1 |\n"
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "text"),
+    [
+        (55.5, 12.3, "56 ± 12"),  # was 55.5 ± 1e+01
+        (0.00244, 0.000141, "0.00244 ± 0.00014"),
+        (-1.6, 0.0213, "-1.600 ± 0.021"),
+        (0.1, 250.0, "0 ± 250"),
+        (3.29e-5, 8.1e-6, "(3.29 ± 0.81)·10⁻⁵"),
+        (5.58e6, 4.2e5, "(5.58 ± 0.42)·10⁶"),
+        (0.2, 0.0, "0.200 ± 0"),  # one seed
+        (0.2, 1e-17, "0.200 ± 0"),  # rounding
+        (0.0, 0.0, "0 ± 0"),
+        (np.nan, np.nan, "nan ± nan"),
+    ],
+)
+def test_means_are_written_as_far_as_their_errors_reach(mean, error, text):
+    assert Summary(mean, error, 10).text == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (1.0, "1.00"), (0.0126, "0.0126"), (-0.744, "-0.744"), (12431.0, "12400"), (999.7, "1000"),
+        (99_999.0, "1.00·10⁵"), (5.581e6, "5.58·10⁶"), (3.29e-5, "3.29·10⁻⁵"), (np.inf, "inf"),
+    ],
+)  # fmt: skip
+def test_no_number_of_a_table_has_an_exponent_of_a_machine(value, text):
+    assert plain_number(value) == text
 
 
 def test_rows_are_written_in_order(tmp_path):
@@ -101,8 +131,8 @@ def test_semi_described_tables_and_figure(tmp_path):
                     }
                     rows.append(row | scores)
     text = semi_described.tables(rows)
-    assert f"| {semi_described.OURS} | **0.2 ± 0** | **0.2 ± 0** |" in text
-    assert f"| {semi_described.ORACLE} | 0.1 ± 0 |" in text
+    assert f"| {semi_described.OURS} | **0.200 ± 0** | **0.200 ± 0** |" in text
+    assert f"| {semi_described.ORACLE} | 0.100 ± 0 |" in text
     for path in semi_described.figure(rows, tmp_path):
         assert path.stat().st_size > 5000
 

@@ -2,8 +2,8 @@
 Do the intervals hold?
 ======================
 
-Of intervals that claim 95 %, 95 % should hold the truth, and so for every level. A model that was given guesses as if
-they were measurements does not know how far to trust itself.
+Of all 95 % intervals, 95 % should hold the true value, and the same should be so for every level. A model that was
+given guesses as if they were measurements does not know how far to trust itself.
 """
 
 import matplotlib.pyplot as plt
@@ -26,10 +26,10 @@ imputer = KNNImputer().fit(recorded)
 after_filling = SemiDescribedGPRegressor(n_inducing=50, random_state=0).fit(imputer.transform(recorded), y[train])
 
 # %%
-# Below the diagonal, intervals are too narrow; above it, too wide. A GP on filled-in rows takes bad guesses for noise
-# of the outputs: its intervals are too wide, on complete rows above all. Integrated over, they are right on complete
-# rows. On rows with holes they are too wide in the middle: what a hole may hold has long tails, which one standard
-# deviation cannot tell.
+# Below the diagonal, intervals are too narrow. Above it, they are too wide. A GP on filled-in rows takes bad guesses
+# for noise of the outputs, so its intervals are too wide, most of all on complete rows. If the holes are integrated
+# over, the intervals are right on complete rows. On rows with holes they are too wide in the middle, because the
+# distribution of what a hole may hold has long tails, which one standard deviation cannot describe.
 
 predictions = {
     "complete rows, integrated over": model.predict(X[test], return_std=True),

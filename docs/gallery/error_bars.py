@@ -2,8 +2,8 @@
 Error bars on inputs
 ====================
 
-Readings of an instrument that says how well it measures. Ignoring that flattens the function and blames the outputs'
-noise for it.
+The inputs are readings of an instrument that says how exactly it measures. A model that ignores this finds a function
+that is too flat and noise that is too large.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ aware = SemiDescribedGPRegressor(n_inducing=30, random_state=0).fit(X, y, X_std=
 ignoring = SemiDescribedGPRegressor(n_inducing=60, random_state=0).fit(X, y)
 
 # %%
-# With error bars, dots have moved to where the outputs say they were; the bars are what is left of them.
+# On the left, dots have moved to where the outputs say that they were. The bars show the uncertainty that is left.
 
 grid = np.linspace(-3, 3, 200)[:, None]
 fig, panels = plt.subplots(1, 2, figsize=(11, 4), sharey=True, layout="constrained")

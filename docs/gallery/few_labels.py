@@ -2,7 +2,8 @@
 Digits with twelve labels
 =========================
 
-Three hundred images of four digits, twelve of them labelled. All are embedded; the labels spread in latent space.
+There are three hundred images of four digits, and twelve of them have labels. All images are placed in a latent space,
+and the labels spread there.
 """
 
 import matplotlib.pyplot as plt
@@ -20,20 +21,20 @@ labels[:12] = digits[:12]
 model = SemiSupervisedGPClassifier(random_state=0).fit(images[:300], labels)
 
 # %%
-# Colours are the true digits, which the model has not seen but for the twelve with a rim.
+# Colours show the true digits. The model has seen only those of the twelve rows with a rim.
 
 fig, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
 draw_latent(model, axes, classes=digits[:300], labelled=np.arange(12))
 
 # %%
-# Beside a logistic regression on the twelve labelled images.
+# For comparison, here is a logistic regression on the twelve labelled images.
 
 plain = LogisticRegression(max_iter=1000).fit(images[:12], digits[:12])
 print(f"{model.score(images[300:], digits[300:]):.1%} of {len(images) - 300} other images right")
 print(f"{plain.score(images[300:], digits[300:]):.1%} with logistic regression on the images")
 
 # %%
-# How many latent inputs were needed, and whether probabilities can be trusted.
+# The figures show how many latent inputs were needed, and whether probabilities can be trusted.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 draw_relevance(model, left)

@@ -2,8 +2,8 @@
 A series with gaps, and its future
 ==================================
 
-Carbon dioxide over Mauna Loa, week by week from 1958 on, with the gaps that the record has. The time of the year goes
-in as covariates; gaps are inferred with the dynamics and drawn several times.
+The series is the carbon dioxide over Mauna Loa, week by week from 1958 on, with the gaps that the record has. The
+time of the year is given as covariates. Gaps are inferred together with the dynamics, and are drawn several times.
 """
 
 import matplotlib.pyplot as plt
@@ -25,13 +25,13 @@ print({name: round(score, 3) for name, score in forecast.score(future).items()})
 
 # %%
 # The fan holds 50, 80 and 95 % of the paths. The dashed line is what came. The last weeks before the forecast are
-# missing: that is why it begins wide.
+# missing, which is why the fan is wide from the beginning.
 
 fig, axes = plt.subplots(figsize=(10, 3.5), layout="constrained")
 draw_fan(forecast, axes, truth=future, history=312)
 
 # %%
-# What the gaps held, and which lags matter.
+# On the left is what the model believes of the gaps. On the right is which lags matter.
 
 filled, std = forecaster.impute(return_std=True)
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 3.2), layout="constrained", width_ratios=[2, 1])
@@ -43,6 +43,6 @@ left.legend(frameon=False)
 draw_relevance(forecaster, right)
 
 # %%
-# The forecast as a table continues the index.
+# As a table, the forecast continues the time index.
 
 print(forecast.to_frame().head(4).round(2).to_string())

@@ -2,8 +2,8 @@
 Inputs with holes
 =================
 
-One seed of the paper's simulated experiment: 15 inputs that move together, 5 outputs. 40 rows are complete; 60 others
-have lost half of their inputs.
+This is one seed of the paper's simulated experiment. There are 15 inputs that move together, and 5 outputs. 40 rows are
+complete, and 60 others have lost half of their inputs.
 """
 
 import matplotlib.pyplot as plt
@@ -23,15 +23,15 @@ model = SemiDescribedGPRegressor(n_inducing=50, n_draws=5, random_state=0).fit(r
 print(f"q(X) is a {model.posterior_}. {model.fit_report_.message}")
 
 # %%
-# Left, the first output along the input that matters most, the other inputs integrated out. Right, what the model
-# believes of the entries that were lost, against what they were.
+# On the left is the first output along the input that matters most, averaged over the other inputs. On the right is
+# what the model believes of the entries that were lost, against what they were.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 draw_prediction(model, left, y=y[train])
 draw_imputed(model, right, truth=X[train])
 
 # %%
-# A GP that drops the incomplete rows has less to learn from. Here that matters; with two inputs and as many complete
+# A GP that drops the incomplete rows has less to learn from. Here that matters. With two inputs and as many complete
 # rows it would not (:doc:`/howto/when-not`).
 
 complete = ~np.isnan(recorded).any(axis=1)

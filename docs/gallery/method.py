@@ -2,7 +2,7 @@
 The method in three pictures
 ============================
 
-The figures of :doc:`the method page </method>`.
+The figures of :doc:`the method page </method/method>`.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from semigp.plotting import draw_fan
 # %%
 # Beliefs
 # -------
-# One input and two outputs. Of two rows one came with an error bar and one without any reading.
+# There are one input and two outputs. One row came with an error bar, and another one without any reading.
 
 random = np.random.default_rng(0)
 truth = random.normal(size=(60, 1))
@@ -49,9 +49,9 @@ for axes, row, name in zip(panels, (2, 1, 0), ("observed", "uncertain", "missing
 # %%
 # Two forms of q(X)
 # -----------------
-# Left, two independent inputs that the outputs pin down, a fifth of the entries missing. Right, eight inputs that move
-# together, a third of the rows complete and half of the entries of the others missing. Both forms are asked for the
-# outputs of new rows.
+# On the left, there are two independent inputs that the outputs determine, and a fifth of the entries is missing. On
+# the right, there are eight inputs that move together. A third of the rows is complete, and the others have lost half
+# of their entries. Both forms predict the outputs of new rows.
 
 
 def independent(random, n_rows):
@@ -90,14 +90,14 @@ for column, (title, (x, outputs, holes)) in zip(panels.T, problems.items(), stri
         print(f"of the missing inputs {np.sqrt(np.mean(error**2)):.3f}")
 
 # %%
-# A Gaussian q(x) is in one place. Where the outputs allow for two, it may be in the wrong one: on the left its
-# predictions are the better ones, and its missing inputs the worse ones.
+# A Gaussian q(x) is in one place. Where the outputs allow for two places, it may be in the wrong one. On the left its
+# predictions are better than those of the mixture, although it finds the missing inputs less well.
 
 # %%
-# How uncertainty is carried on
-# -----------------------------
-# One model of the Mackey-Glass series, and its forecast in four ways: the paper's 72 windows of 18 values, and a
-# thousand steps of free simulation.
+# How uncertainty is carried forward
+# ----------------------------------
+# This is one model of the Mackey-Glass series, with the paper's 72 windows of 18 values. It is simulated freely for a
+# thousand steps, in four ways.
 
 series = make_mackey_glass(1100)
 forecaster = GPForecaster(window=18, random_state=0).fit(series[:90])

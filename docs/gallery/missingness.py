@@ -2,7 +2,8 @@
 A map of what is missing
 ========================
 
-Before anything is fitted: which entries are observed, which have error bars, which are missing, and is there a pattern?
+Look at a table before you fit anything. Which entries are observed, which have error bars, which are missing, and is
+there a pattern?
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +14,9 @@ from semigp.datasets import mask_at_random, mask_blocks, mask_columns
 from semigp.plotting import draw_missingness
 
 # %%
-# Values are lost in different ways: anywhere, by outages, or by sensors that are worse than others. `semigp.datasets`
-# has masks for each, to try out what yours would do to a model. Dark is missing.
+# Values are lost in different ways: anywhere, during outages, or by sensors that are worse than others.
+# `semigp.datasets` has a mask for each, so that you can try out what such losses do to a model. Dark entries are
+# missing.
 
 shape = (80, 6)
 masks = {
@@ -30,7 +32,7 @@ for axes, (name, mask) in zip(panels, masks.items(), strict=True):
     axes.get_legend().remove()
 
 # %%
-# With names and error bars. The table of what is drawn comes back, to count with.
+# Here the columns have names and error bars. What was drawn comes back as a table, so that entries can be counted.
 
 sensors = pd.DataFrame(
     np.where(masks["outages"], np.nan, values), columns=["inlet", "outlet", "flow", "power", "wind", "rain"]

@@ -2,7 +2,7 @@
 Which inputs matter
 ===================
 
-Ten inputs, of which the function uses two. A tenth of the entries is missing.
+There are ten inputs, and the function uses two of them. A tenth of the entries is missing.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ X = pd.DataFrame(values, columns=[f"x{i}" for i in range(10)])
 model = SemiDescribedGPRegressor(n_inducing=40, posterior="mixture", n_draws=5, random_state=0).fit(X, y)
 
 # %%
-# Left, the prior variance of the function's slope along each input, the largest being 1. Right, the bound after every
-# iteration, of the first draw.
+# On the left is how much the function changes along each input, with 1 for the largest. On the right is the bound of
+# the first draw after every iteration.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 draw_relevance(model, left)

@@ -2,8 +2,8 @@
 Completing a table
 ==================
 
-Thirteen measurements of 178 wines, a fifth of them lost. A Bayesian GP-LVM completes the table and says how sure it is;
-so does a chain of Gaussian processes.
+Thirteen measurements were made of 178 wines, and a fifth of the values is lost. A Bayesian GP-LVM completes the table
+and says how sure it is. So does a chain of Gaussian processes.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ filled, std = lvm.impute(return_std=True)
 print(f"{lvm.n_relevant_} of 5 latent inputs are needed.")
 
 # %%
-# In units of each column's standard deviation:
+# These are errors in units of each column's standard deviation:
 
 unit = truth.std(axis=0)
 others = {"GP-LVM": filled, "GPImputer": GPImputer(n_draws=5, random_state=0).fit(table).impute()}
@@ -34,7 +34,8 @@ for name, found in others.items():
     print(f"{name}: RMSE {np.sqrt(np.mean(((found - truth) / unit)[holes] ** 2)):.3f}")
 
 # %%
-# Left, means and 95 % intervals against what was lost; right, how many of the intervals held it.
+# On the left are means and 95 % intervals against the values that were lost. On the right is how many intervals held
+# them.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 draw_imputed(lvm, left, truth=truth)

@@ -104,7 +104,7 @@ def reproduce(
     """
     if experiment not in ("all", *EXPERIMENTS):
         raise Problem(f"There is no experiment {experiment!r}; there are all, {', '.join(EXPERIMENTS)}.", WRONG_USE)
-    folder = output or (Path("build") / "quick" if quick else Path("results"))
+    folder = output or (Path("build") / "quick" if quick else Path("results") / "experiments")
     for name in EXPERIMENTS if experiment == "all" else [experiment]:
         module = importlib.import_module(EXPERIMENTS[name])
         for path in module.run("quick" if quick else "paper", folder, jobs):
@@ -119,7 +119,7 @@ def reproduce(
 @reported
 def bench(
     benchmark: Annotated[str, typer.Argument(help="all | " + " | ".join(BENCHMARKS), show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results/benchmarks"),
 ) -> None:
     """Measure speed on this machine, and that of GPy, GPyTorch and GPflow if they are installed.
 

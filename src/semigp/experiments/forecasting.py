@@ -17,7 +17,7 @@ import numpy as np
 from .. import baselines, datasets
 from ..estimators import GPForecaster
 from ..series.forecast import Forecast
-from .reporting import Row, markdown_table, run_cells, save_figure, write_settings
+from .reporting import Row, markdown_table, plain_number, run_cells, save_figure, write_settings
 
 OURS = "sampled (default)"
 PUBLISHED = {"as in the paper": (0.529, 0.550), "GP_uncert (Girard)": (0.700, 0.914), "naive GP": (0.799, 1.157)}
@@ -188,7 +188,8 @@ def _distribution(rows: list[Row], unit: str, middle: Callable, published: dict)
         cells = []
         for key in keys:
             values = np.array([row.get(key + unit, row.get(key)) for row in own], float)
-            cells.append(f"{middle(values):.3g} ({values.min():.2g} to {values.max():.2g})")
+            typical, least, largest = map(plain_number, (middle(values), values.min(), values.max()))
+            cells.append(f"{typical} ({least} to {largest})")
         line = [method, *cells]
         if published:
             line.append(" / ".join(f"{x:.3f}" for x in published[method]) if method in published else "")

@@ -30,6 +30,43 @@ class Summary:
     error: float
     count: int
 
+    @property
+    def text(self) -> str:
+        """Mean ± standard error: two digits of the error, and the mean to the same decimal place."""
+        largest = max(abs(self.mean), self.error)
+        if not np.isfinite(largest) or self.error <= 1e-6 * largest:  # all seeds agree, or there is only one
+            return f"{plain_number(self.mean)} ± {0 if np.isfinite(largest) else plain_number(self.error)}"
+        power = 0 if _is_readable(largest) else _power(largest)
+        mean, error = self.mean / 10.0**power, self.error / 10.0**power
+        decimals = max(1 - _power(error), 0)
+        text = f"{mean:.{decimals}f} ± {error:.{decimals}f}"
+        return f"({text})·10{_raised(power)}" if power else text
+
+
+def plain_number(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits; very large and very small ones as 1.2·10⁷, never as 1.2e+07."""
+    if not np.isfinite(value) or not value:
+        return f"{value:g}"
+    value = float(f"{value:.{digits - 1}e}")  # 99999 becomes 100000 before its size is looked at
+    if _is_readable(value):
+        return f"{value:.{max(digits - 1 - _power(value), 0)}f}"
+    power = _power(value)
+    return f"{value / 10.0**power:.{digits - 1}f}·10{_raised(power)}"
+
+
+def _is_readable(value: float) -> bool:
+    """Whether a number can be read when it is written out."""
+    return 1e-4 <= abs(value) < 1e5
+
+
+def _power(value: float) -> int:
+    """The power of ten of a number's first digit."""
+    return int(np.floor(np.log10(abs(value))))
+
+
+def _raised(power: int) -> str:
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
 
 def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int, table: Path) -> list[Row]:
     """The rows of all cells, computed in `n_jobs` processes with one core each.

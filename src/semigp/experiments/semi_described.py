@@ -155,7 +155,7 @@ def _score_table(found: dict, names: list[str], score: str) -> str:
         cells = []
         for rate in rates:
             value = found.get((method, rate))
-            text = "" if value is None else f"{value.mean:.3g} ± {value.error:.1g}"
+            text = "" if value is None else value.text
             cells.append(f"**{text}**" if value is not None and best.get(rate) == value.mean else text)
         if any(cells):
             lines.append([method, *cells])

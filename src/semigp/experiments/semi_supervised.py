@@ -215,7 +215,7 @@ def _score_table(found: dict, score: str) -> str:
     best = {} if score == "seconds" else {c: min(v.mean for (_, k), v in found.items() if k == c) for c in counts}
     lines = []
     for method in dict.fromkeys(method for method, _ in found):
-        texts = [f"{found[method, c].mean:.3g} ± {found[method, c].error:.1g}" for c in counts]
+        texts = [found[method, c].text for c in counts]
         marked = (f"**{t}**" if found[method, c].mean == best.get(c) else t for t, c in zip(texts, counts, strict=True))
         lines.append([method, *marked])
     return markdown_table(["", *(f"{count} labels" for count in counts)], lines)
