@@ -32,11 +32,11 @@ def _tables():
 def _house():
     """Paths of the folders in the tree at the top of the page."""
     (drawing,) = re.findall(r"^```text\nsrc/semigp/\n(.*?)^```", PAGE, re.M | re.S)
-    paths, above = set(), ""
+    paths: set[str] = set()
+    above: list[str] = []
     for indent, name in re.findall(r"^([│ ]*)[├└]── (\w+)/ ", drawing, re.M):
-        above = f"{above}/{name}" if indent else name
-        paths.add(above)
-        above = above.rpartition("/")[0] if indent else name
+        above = [*above[: len(indent) // 4], name]
+        paths.add("/".join(above))
     return paths
 
 
