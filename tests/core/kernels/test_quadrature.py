@@ -1,5 +1,7 @@
 """Expectations of kernels with a kink. Oracle: SciPy's adaptive quadrature, split at the kinks."""
 
+import itertools
+
 import jax
 import numpy as np
 import pytest
@@ -33,8 +35,7 @@ def test_a_matern_factor_times_a_linear_one(centred):
         )
         breaks = [-8.0, z_1, 8.0]
         expected = sum(
-            scipy.integrate.quad(integrand, low, high, epsabs=1e-12)[0]
-            for low, high in zip(breaks, breaks[1:], strict=False)
+            scipy.integrate.quad(integrand, low, high, epsabs=1e-12)[0] for low, high in itertools.pairwise(breaks)
         )
         np.testing.assert_allclose(value, expected, atol=1e-10)
 
