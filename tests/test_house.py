@@ -5,8 +5,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 # Modules without tests of their own, and where what they do is tested.
 ELSEWHERE = {
-    "core/devices/lbfgs.py": "the search over a mesh, in core/devices/test_row_mesh.py",
-    "core/devices/programs.py": "its programs, in core/devices/test_row_mesh.py",
     "core/kernels/base.py": "a contract: the battery in core/kernels/battery.py",
     "core/numerics/compiler.py": "constants",
     "core/numerics/types.py": "a name for a type",
@@ -19,9 +17,7 @@ ELSEWHERE = {
     "estimators/common/reports.py": "in regression/test_regressor.py",
     "estimators/common/units.py": "in regression/test_regressor.py",
     "estimators/few_labels/label_mixture.py": "in few_labels/test_classifier.py",
-    "estimators/few_labels/labels.py": "in few_labels/test_classifier.py",
     "estimators/few_labels/spaces.py": "in few_labels/test_classifier.py",
-    "estimators/latent/features.py": "in latent/test_gplvm.py",
     "estimators/regression/missing_inputs.py": "in regression/test_regressor.py",
     "estimators/regression/posteriors.py": "in regression/test_regressor.py",
     "estimators/stored.py": "in common/test_saving.py",
