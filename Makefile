@@ -26,6 +26,9 @@ PARTS := test-estimators test-core test-rest test-documentation test-commands
 REST := $(addprefix --ignore=tests/,core estimators adapters cli report test_documentation.py)
 PYTEST := $(BIN)/python -m pytest -m "not slow"
 
+# Threads of two processes' BLAS only wait for each other. The rest has tests of what becomes of those threads.
+test-core test-estimators test-commands: export OPENBLAS_NUM_THREADS = 1
+
 test: $(INSTALLED)  ## All tests but the slow ones
 	$(MAKE) -j2 $(PARTS)
 
