@@ -14,26 +14,47 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP_INSTALL) --require-hashes --requirement
 EDITABLE := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 
-.PHONY: demo test test-core test-others test-sktime test-oldest test-slow nightly lint format bench peers docs picture
-.PHONY: lock audit mutation clean
+.PHONY: demo test test-core test-estimators test-commands test-documentation test-rest test-optimised test-sktime
+.PHONY: test-oldest test-slow nightly ci lint format bench peers docs picture lock audit mutation clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
 
-# In several processes: one that had compiled all the programs of all tests was aborted inside XLA.
+# In several processes: one that had compiled all the programs of all tests was aborted inside XLA. Two run side by side,
+# the longest first. tests/conftest.py has programs compiled quickly and kept in build/compiled, for all parts.
+PARTS := test-estimators test-core test-rest test-documentation test-commands
 REST := $(addprefix --ignore=tests/,core estimators adapters cli report test_documentation.py)
+PYTEST := $(BIN)/python -m pytest -m "not slow"
 
-test: $(INSTALLED)  ## All tests but the slow ones, the engine's beside the others
-	$(MAKE) -j2 test-core test-others
+# Threads of two processes' BLAS only wait for each other. The rest has tests of what becomes of those threads.
+test-core test-estimators test-commands: export OPENBLAS_NUM_THREADS = 1
+
+test: $(INSTALLED)  ## All tests but the slow ones
+	$(MAKE) -j2 $(PARTS)
 
 test-core: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" tests/core
-	$(BIN)/python -m pytest tests/test_documentation.py
+	$(PYTEST) tests/core
 
-test-others: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" tests/estimators
-	$(BIN)/python -m pytest -m "not slow" tests/cli tests/report
-	$(BIN)/python -m pytest -m "not slow" $(REST)
+test-estimators: $(INSTALLED)
+	$(PYTEST) tests/estimators
+
+test-commands: $(INSTALLED)
+	$(PYTEST) tests/cli tests/report
+
+test-documentation: $(INSTALLED)
+	$(PYTEST) tests/test_documentation.py
+
+test-rest: $(INSTALLED)
+	$(PYTEST) $(REST)
+
+# What tests have compiled otherwise is not quite what users run; an empty variable has XLA optimise as for them.
+test-optimised: export XLA_FLAGS =
+test-optimised: $(INSTALLED)  ## The comparisons with GPy, optimised as for users
+	$(PYTEST) tests/core/sparse/test_gpy_reference.py
+
+ci: $(INSTALLED)  ## Lint, then tests and documentation side by side
+	$(MAKE) lint
+	$(MAKE) -j2 $(PARTS) docs test-optimised test-sktime
 
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
@@ -45,6 +66,7 @@ test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject
 	.venv-oldest/bin/python -m pytest -W default -m "not slow" -k "not predicted_moments" --durations=10 \
 		$(addprefix tests/,$(OLDEST))
 
+nightly test-slow: export XLA_FLAGS =
 nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 100,000 strange tables; some hours
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
 	$(BIN)/python -m pytest tests/estimators/common/test_saving.py -k tampered

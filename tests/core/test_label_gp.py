@@ -1,4 +1,4 @@
-"""The GP on labels against refits without each row, and the graph's covariance against its definition."""
+"""The GP on labels against refits without each row."""
 
 import numpy as np
 import scipy.optimize
@@ -6,8 +6,6 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from semigp.core import label_gp
 from semigp.core.label_gp import CovariancePart, LabelGP
-from semigp.estimators.few_labels import row_graph
-from semigp.estimators.few_labels.row_graph import RowGraph
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(14, 3))
@@ -56,42 +54,3 @@ def test_sharpness_is_at_the_mode_of_likelihood_and_prior():
     prior = -0.5 * ((grid - label_gp._SHARPNESS) / label_gp._SHARPNESS_SPREAD) ** 2
     np.testing.assert_allclose(value, (likelihood + prior).max(), atol=1e-4)
     np.testing.assert_allclose(np.log(factor), grid[np.argmax(likelihood + prior)], atol=0.02)
-
-
-def test_the_covariance_on_a_graph():
-    """(κ + I - S)⁻² scaled to unit variance, S from its definition, row by row; and at a new row; 1e-10."""
-    rows, new = RANDOM.normal(size=(40, 2)), np.array([[0.1, -0.2]])
-    distances = euclidean_distances(rows)
-    near = np.sort(distances, axis=1)  # itself first
-    graph = np.zeros((40, 40))
-    for i in range(40):
-        for j in np.argsort(distances[i])[1:16]:
-            graph[i, j] = graph[j, i] = np.exp(-4.0 * distances[i, j] ** 2 / (near[i, 8] * near[j, 8]))
-    degree = graph.sum(axis=1)
-    inverse = np.linalg.inv(1.01 * np.eye(40) - graph / np.sqrt(np.outer(degree, degree)))
-    covariance = inverse @ inverse
-    covariance /= np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
-    some = np.array([3, 17, 25])
-    field = RowGraph(rows)
-    np.testing.assert_allclose(field.covariance(some), covariance[:, some], atol=1e-10)
-
-    away = euclidean_distances(new, rows)[0]
-    neighbours = np.argsort(away)[:15]
-    weights = np.exp(-4.0 * away[neighbours] ** 2 / (np.sort(away)[7] * near[neighbours, 8]))
-    expected = weights @ covariance[neighbours][:, some] / weights.sum()
-    np.testing.assert_allclose(field.extend(covariance[:, some], new), expected[None], atol=1e-10)
-
-
-def test_the_smoothest_waves_are_nearly_everything(monkeypatch):
-    """Beyond 3000 rows only some waves are used: here 100 of 300, correlations within .1 on average."""
-    rows = RANDOM.normal(size=(300, 2))
-    whole = RowGraph(rows).covariance(np.arange(5))
-    monkeypatch.setattr(row_graph, "_MOST_ROWS", 100)
-    monkeypatch.setattr(row_graph, "_WAVES", 100)
-    assert np.mean(np.abs(RowGraph(rows).covariance(np.arange(5)) - whole)) < 0.1
-
-
-def test_equal_rows_are_no_trouble():
-    rows = np.repeat(RANDOM.normal(size=(4, 2)), 10, axis=0)
-    covariance = RowGraph(rows).covariance(np.arange(40))
-    np.testing.assert_allclose(np.diag(covariance), 1.0)

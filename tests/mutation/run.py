@@ -19,25 +19,37 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# Beside tests/core/test_NAME.py: where what a module does is tested.
+# Beside the mirrored file, such as core/sparse/test_bound for sparse/bound.py: where what a module does is tested too.
+_KERNELS = ["test_separable", "test_sums", "test_linear", "test_gaussian", "test_fused"]
 _ALSO = {
-    "chunks": ["core/test_bound", "core/test_posterior"],
-    "factors": ["core/test_bound", "core/test_posterior"],
-    "fused": ["core/test_kernels"],
-    "functions": ["core/test_posterior", "estimators/test_semi_described"],
-    "joint_gaussian": ["core/test_priors", "estimators/test_semi_described"],
-    "label_gp": ["estimators/test_label_gp", "estimators/test_semi_supervised"],
-    "local_step": ["core/test_stochastic", "estimators/test_streaming"],
-    "passes": ["core/test_stochastic", "estimators/test_streaming"],
-    "processes": ["core/test_sharding", "estimators/test_spreading"],
-    "recognition": ["estimators/test_gplvm"],
-    "rolling": ["estimators/test_forecaster"],
-    "sharding": ["core/test_sharding", "estimators/test_spreading"],
-    "spread_search": ["core/test_sharding", "estimators/test_spreading", "estimators/test_checkpoint"],
-    "stream": ["core/test_stochastic", "estimators/test_streaming"],
+    "chained/": ["core/chained/test_imputation"],
+    "devices/": ["core/devices/test_row_mesh", "estimators/regression/test_across_processes"],
+    "devices/lbfgs.py": ["estimators/regression/test_checkpoint"],
+    "devices/programs.py": ["estimators/regression/test_checkpoint"],
+    "exact/gaps.py": ["estimators/forecasting/test_forecaster"],
+    "exact/rollout.py": ["estimators/forecasting/test_forecaster"],
+    "inputs/joint_gaussian.py": ["core/inputs/test_priors", "estimators/regression/test_regressor"],
+    "kernels/": [*(f"core/kernels/{name}" for name in _KERNELS), "core/sparse/test_bound"],
+    "label_gp.py": ["estimators/few_labels/test_row_graph", "estimators/few_labels/test_classifier"],
+    "numerics/chunks.py": ["core/sparse/test_bound", "core/sparse/test_posterior"],
+    "numerics/compiler.py": ["core/sparse/test_fit"],
+    "rows/": ["core/stream/test_objective", "estimators/latent/test_gplvm", "estimators/streaming/test_regressor"],
+    "search/": ["core/sparse/test_fit"],
+    "sparse/expected_likelihood.py": ["core/sparse/test_model", "core/stream/test_objective"],
+    "sparse/factors.py": ["core/sparse/test_bound", "core/sparse/test_posterior"],
+    "sparse/function_draws.py": ["core/sparse/test_posterior", "estimators/regression/test_regressor"],
+    "sparse/statistics.py": ["core/sparse/test_bound"],
+    "stream/": ["core/stream/test_objective", "estimators/streaming/test_regressor"],
 }
-_KERNELS = ["core/test_kernels", "core/test_gaussian", "core/test_fused", "core/test_bound"]
 _WAIT = 600.0
+
+
+def own_tests(module):
+    """The files of tests of a module such as sparse/bound.py, its mirror first."""
+    path = Path("core", module)
+    mirror = path.with_name(f"test_{path.stem}").as_posix()
+    more = [file for place, files in _ALSO.items() if module == place or module.startswith(place) for file in files]
+    return list(dict.fromkeys([mirror, *more]))
 
 
 class Bench:
@@ -82,7 +94,8 @@ class Bench:
 
     def measure(self, pool):
         """Every file once."""
-        files = {f"core/{path.stem}" for path in (ROOT / "tests/core").glob("test_*.py")}
+        tests = ROOT / "tests"
+        files = {str(path.relative_to(tests).with_suffix("")) for path in (tests / "core").rglob("test_*.py")}
         files = sorted(files.union(*_ALSO.values()))
         found = list(pool.map(self.time, files))
         self.failing = [test for *_, tests, _ in found for test in tests]
@@ -94,9 +107,7 @@ class Bench:
         """The mutant with what became of it: noticed by its own tests, by others, or by none; None without time."""
         if time.monotonic() > self.end:
             return None
-        name = Path(mutant["module"]).stem
-        own = [f"core/test_{name}", *_ALSO.get(name, _KERNELS if "kernels/" in mutant["module"] else [])]
-        own = [file for file in own if file in self.seconds]
+        own = [file for file in own_tests(mutant["module"]) if file in self.seconds]
         wide = sorted((file for file in self.seconds if file not in own and "core/" in file), key=self.seconds.get)
         copy = self.copies.get()
         place = copy / "src/semigp/core" / mutant["module"]

@@ -9,7 +9,7 @@ import os
 import sys
 
 devices, *rest = sys.argv[1:]
-os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
 
 import jax  # noqa: E402  # the number of devices must be known before
 import jax.numpy as jnp  # noqa: E402

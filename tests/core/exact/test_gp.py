@@ -1,4 +1,4 @@
-"""The exact GP and free simulation, against dense formulas, quadrature and linear systems."""
+"""The exact GP, against dense formulas and quadrature."""
 
 import jax
 import numpy as np
@@ -6,13 +6,15 @@ import pytest
 import scipy.stats
 
 from semigp.core.exact.gp import NOISE_FLOOR, ExactModel, ExactRows, condition, draw_exact, fit_exact, log_evidence
-from semigp.core.exact.rollout import propagate, sample_paths
 from semigp.core.hyperpriors import LogNormal
 from semigp.core.kernels import RBF, Linear
-from semigp.core.kernels.spectral import cosine
 from semigp.core.numerics.precision import in_float64
 
 KERNEL = RBF(0.7, np.array([0.9, 1.6])) + Linear(np.array([0.3, 0.1]))
+
+
+moments = in_float64(jax.jit(lambda posterior, mean, variance: posterior.moments(mean, variance)))
+input_covariance = in_float64(jax.jit(lambda posterior, *belief: posterior.input_covariance(*belief)))
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def problem(random):
 
 
 def dense(inputs, others):
-    return np.asarray(in_float64(KERNEL.cross)(inputs, others))
+    return np.asarray(in_float64(jax.jit(KERNEL.cross))(inputs, others))
 
 
 def test_evidence_is_the_normal_density_and_masked_rows_do_not_count(problem):
@@ -34,7 +36,7 @@ def test_evidence_is_the_normal_density_and_masked_rows_do_not_count(problem):
     known = ~np.isnan(targets)
     covariance = dense(inputs[known], inputs[known]) + (0.01 + NOISE_FLOOR) * np.eye(12)
     expected = scipy.stats.multivariate_normal(np.zeros(12), covariance).logpdf(targets[known])
-    found = in_float64(log_evidence)(ExactModel(KERNEL, 0.01), rows)
+    found = in_float64(jax.jit(log_evidence))(ExactModel(KERNEL, 0.01), rows)
     assert found == pytest.approx(expected, abs=1e-9)
 
 
@@ -42,7 +44,7 @@ def test_moments_at_certain_inputs_are_the_textbook_ones(problem, random):
     inputs, targets = problem
     new = random.normal(size=(5, 2))
     posterior = condition(ExactModel(KERNEL, 0.01), ExactRows.of(inputs, targets))
-    mean, variance = in_float64(lambda p, x: p.moments(x, None))(posterior, new)
+    mean, variance = moments(posterior, new, None)
     inverse = np.linalg.inv(dense(inputs, inputs) + (0.01 + NOISE_FLOOR) * np.eye(13))
     cross = dense(new, inputs)
     np.testing.assert_allclose(mean[:, 0], cross @ inverse @ targets, atol=1e-9)
@@ -58,9 +60,9 @@ def test_moments_at_uncertain_inputs_agree_with_quadrature(problem):
     grid = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2)
     mass = np.outer(weights, weights).ravel() / (2 * np.pi)
     points = centre + grid @ np.linalg.cholesky(spread).T
-    means, variances = (part[:, 0] for part in in_float64(lambda p, x: p.moments(x, None))(posterior, points))
-    mean, variance = in_float64(lambda p, m, s: p.moments(m, s))(posterior, centre[None], spread[None])
-    cross = in_float64(lambda p, m, s: p.input_covariance(m, s))(posterior, centre[None], spread[None])
+    means, variances = (part[:, 0] for part in moments(posterior, points, None))
+    mean, variance = moments(posterior, centre[None], spread[None])
+    cross = input_covariance(posterior, centre[None], spread[None])
     expected = mass @ means
     assert mean[0, 0] == pytest.approx(expected, abs=1e-7)
     assert variance[0, 0] == pytest.approx(mass @ (variances + means**2) - expected**2, abs=1e-7)
@@ -77,8 +79,8 @@ def test_draws_have_the_posterior_moments(problem):
         return draw_exact(posterior, key, 20, 200).each(np.broadcast_to(point, (20, 2)))
 
     keys = jax.random.split(jax.random.key(0), 200)
-    values = np.ravel(in_float64(lambda p, k: jax.lax.map(lambda key: draw(p, key), k))(posterior, keys))
-    mean, variance = (float(x[0, 0]) for x in in_float64(lambda p, x: p.moments(x, None))(posterior, point[None]))
+    values = np.ravel(in_float64(jax.jit(lambda p, k: jax.lax.map(lambda key: draw(p, key), k)))(posterior, keys))
+    mean, variance = (float(x[0, 0]) for x in moments(posterior, point[None], None))
     assert values.mean() == pytest.approx(mean, abs=5 * np.sqrt(variance / 200))
     assert values.var() == pytest.approx(variance, rel=0.25)
 
@@ -90,49 +92,3 @@ def test_fit_raises_the_posterior_density_to_a_stationary_point(problem):
     _, second = fit_exact(fitted, rows, priors, 500)
     assert report.status == "converged"
     assert second.bound == pytest.approx(report.bound, abs=1e-4)
-
-
-def test_cosine_is_exact_to_eleven_digits():
-    x = np.linspace(-300.0, 300.0, 100_001)
-    np.testing.assert_allclose(in_float64(cosine)(x), np.cos(x), atol=2e-11)
-
-
-@pytest.fixture
-def linear_system(random):
-    """x' = 0.9 x + ε, so well known that only ε is uncertain."""
-    inputs = random.normal(size=(400, 1))
-    targets = 0.9 * inputs[:, 0] + 0.3 * random.normal(size=400)
-    model = ExactModel(Linear(np.array([1.0])), 0.09)
-    return condition(model, ExactRows.of(inputs, targets)), targets @ inputs[:, 0] / (inputs[:, 0] @ inputs[:, 0])
-
-
-@pytest.mark.parametrize("kind", ["sample", "full", "diagonal"])
-def test_a_linear_system_spreads_as_it_should(linear_system, kind):
-    """Mean a^t x and variance σ² Σ a^2k; a's own uncertainty (.015) and 2000 paths allow 10 %."""
-    posterior, slope = linear_system
-    window, steps = np.full((1, 1), 1.5), 12
-    if kind == "sample":
-        bounds = np.array([-10.0]), np.array([10.0])
-        paths, out = sample_paths(jax.random.key(1), [[posterior]], window[None], np.zeros((steps, 0)), bounds, 2000)
-        mean, variance = paths.mean(axis=0)[:, 0], paths.var(axis=0)[:, 0]
-        assert not out.any()
-    else:
-        mean, variance = (x[:, 0] for x in propagate(kind, [posterior], np.array([0.09]), window, np.zeros((steps, 0))))
-    powers = slope ** np.arange(steps)
-    np.testing.assert_allclose(mean, 1.5 * slope * powers, atol=0.1)
-    np.testing.assert_allclose(variance, 0.09 * np.cumsum(powers**2), rtol=0.1)
-
-
-def test_without_propagation_the_spread_stays(linear_system):
-    posterior, _ = linear_system
-    _, variance = propagate("none", [posterior], np.array([0.09]), np.full((1, 1), 1.5), np.zeros((20, 0)))
-    np.testing.assert_allclose(variance, 0.09, rtol=0.02)
-
-
-def test_paths_that_run_away_are_held_and_reported():
-    inputs = np.linspace(-1, 1, 30)[:, None]
-    posterior = condition(ExactModel(Linear(np.array([4.0])), 1e-4), ExactRows.of(inputs, 1.5 * inputs[:, 0]))
-    bounds = np.array([-3.0]), np.array([3.0])
-    paths, out = sample_paths(jax.random.key(0), [[posterior]], np.ones((1, 1, 1)), np.zeros((50, 0)), bounds, 10)
-    assert out.all()
-    assert np.abs(paths).max() <= 3.0

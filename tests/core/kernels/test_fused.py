@@ -1,5 +1,6 @@
 """The GPU's sums of exponentials, interpreted on the CPU. The oracle is the plain way, to 1e-13."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -21,16 +22,16 @@ def _problem(n_features, n=300, pairs=210):
 # Fewer than a unit of sixteen, one unit, one and some left over, one and many left over, two units.
 @pytest.mark.parametrize("n_features", [4, 16, 20, 26, 32])
 def test_sums_and_gradient(n_features):
-    import jax
-
     rows, pairs, weights, gradient = _problem(n_features)
 
     @in_float64
+    @jax.jit
     def plain(rows, pairs, weights, gradient):
         value, pull_back = jax.vjp(lambda r, p: exp_sums(r, p, weights), rows, pairs)
         return value, *pull_back(gradient)
 
     @in_float64
+    @jax.jit
     def on_gpu(rows, pairs, weights, gradient):
         value = fused.exp_sums(rows, pairs, weights, interpret=True)
         return value, *fused.exp_sums_gradient(rows, pairs, weights, gradient, interpret=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ from semigp.core.hyperpriors import LogNormal
 from semigp.core.numerics.precision import in_float64
 from semigp.core.sparse.model import input_belief, make_data, objective, posterior, start
 
-value = in_float64(objective)
+value = in_float64(jax.jit(objective))
 KERNEL = RBF(1.3, np.array([0.8, 1.5]))
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import jax
-import jax.flatten_util
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -15,12 +14,9 @@ from semigp.core.numerics.precision import in_float64
 from semigp.core.rows.converged import infer_rows
 from semigp.core.rows.few_steps import KnownRows, infer_inputs
 from semigp.core.rows.losses import IncompleteRows, row_losses
-from semigp.core.sparse.fit import constrain, unconstrain
 from semigp.core.sparse.model import make_data, objective, posterior, start
 from semigp.core.sparse.statistics import Block
 from semigp.core.sparse.targets import Targets
-from semigp.core.stream.adam import State, adam_step
-from semigp.core.stream.all_rows import AllRows
 from semigp.core.stream.objective import (
     Batch,
     Inferred,
@@ -92,28 +88,6 @@ def _at_once(x, y, prior, parameters, inferred):
     return replace(model, mean=mean, variance=np.where(data.unknown, variance, 1.0)), data
 
 
-@pytest.mark.usefixtures("x64")
-def test_whole_passes_have_the_gradient_of_the_collapsed_bound(rows):
-    """Four batches, q(x) from a file, against all rows at once; 1e-8 as above."""
-    x, y, prior = rows
-    parameters, q, setting = _problem(rows)
-    batches = [_batch(x[part], y[part], len(x)) for part in np.split(np.arange(80), 4)]
-    inferred = [infer(parameters, q, batch.incomplete, setting) for batch in batches]
-    together = jax.tree.map(lambda *leaves: np.concatenate(leaves), *[(each.mean, each.variance) for each in inferred])
-    model, data = _at_once(x, y, prior, parameters, Inferred(*together, 0.0))
-
-    @jax.jit
-    def expect(free):
-        return jax.value_and_grad(lambda free: -objective(constrain(free), data))(free)
-
-    value, gradient = expect(unconstrain(model))
-    with AllRows(parameters, q, setting, lambda: batches) as every:
-        found = every.loss_and_gradient(parameters.map_positive(jnp.log))
-        _, bound = every.posterior(parameters)
-    np.testing.assert_allclose([found[0], -bound], value, rtol=1e-8)
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8), found[1], Parameters.of(gradient))
-
-
 def _arguments(parameters):
     return parameters.kernel, parameters.inducing_inputs, parameters.noise_variance, parameters.output_scale
 
@@ -169,29 +143,6 @@ def test_rows_that_fill_up_change_nothing(rows):
         for each in (padded, batch)
     )
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10), found, expected)
-
-
-@pytest.mark.usefixtures("x64")
-def test_adam(rows):
-    """Three steps against the algorithm as it was published; kept parameters (a factor of 0) stay. 1e-10."""
-    x, y, _ = rows
-    parameters, q, setting = _problem(rows)
-    batch = _batch(x, y, len(x))
-    inferred = infer(parameters, q, batch.incomplete, setting)
-    free = parameters.map_positive(jnp.log)
-    nothing = jax.tree.map(jnp.zeros_like, free)
-    moves = replace(jax.tree.map(jnp.ones_like, free), output_scale=jnp.zeros(2))
-    state = State(free, q, nothing, nothing, jnp.array(0))
-    gradient = jax.grad(lambda free, q: -_objective(free.map_positive(jnp.exp), q, batch, inferred, setting)[0])
-    theta, m, v = jax.flatten_util.ravel_pytree(free)[0], 0.0, 0.0
-    for t in (1, 2, 3):
-        g, restore = jax.flatten_util.ravel_pytree(gradient(state.free, state.q))
-        m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g**2
-        step = 0.05 * (m / (1 - 0.9**t)) / (jnp.sqrt(v / (1 - 0.99**t)) + 1e-8)
-        theta = theta - jax.flatten_util.ravel_pytree(moves)[0] * step
-        state, _ = adam_step(state, batch, inferred, setting, moves, 0.05, 0.3)
-        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10), state.free, restore(theta))
-    np.testing.assert_array_equal(state.free.output_scale, free.output_scale)
 
 
 @pytest.mark.usefixtures("x64")

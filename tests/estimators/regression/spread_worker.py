@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 
 told = json.loads(sys.argv[1])
-os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={told.get('devices', 1)}"
+os.environ["XLA_FLAGS"] = (
+    f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={told.get('devices', 1)}"
+)
 
 import jax  # noqa: E402  # the number of devices must be known before
 import numpy as np  # noqa: E402

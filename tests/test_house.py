@@ -1,0 +1,45 @@
+"""The tests of the engine and of the estimators stand where their code stands."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Modules without tests of their own, and where what they do is tested.
+ELSEWHERE = {
+    "core/kernels/base.py": "a contract: the battery in core/kernels/battery.py",
+    "core/numerics/compiler.py": "constants",
+    "core/numerics/types.py": "a name for a type",
+    "core/rows/incomplete.py": "in core/stream/test_objective.py",
+    "core/sparse/expected_likelihood.py": "in core/sparse/test_model.py",
+    "estimators/common/checks.py": "in common/test_bad_input.py",
+    "estimators/common/component.py": "in regression/test_regressor.py",
+    "estimators/common/mixtures.py": "in regression/test_regressor.py",
+    "estimators/common/relevance.py": "in regression/test_regressor.py and latent/test_gplvm.py",
+    "estimators/common/reports.py": "in regression/test_regressor.py",
+    "estimators/common/units.py": "in regression/test_regressor.py",
+    "estimators/few_labels/label_mixture.py": "in few_labels/test_classifier.py",
+    "estimators/few_labels/spaces.py": "in few_labels/test_classifier.py",
+    "estimators/regression/missing_inputs.py": "in regression/test_regressor.py",
+    "estimators/regression/posteriors.py": "in regression/test_regressor.py",
+    "estimators/stored.py": "in common/test_saving.py",
+    "estimators/streaming/batches.py": "in streaming/test_regressor.py",
+}
+
+
+def _modules():
+    package = ROOT / "src" / "semigp"
+    paths = (path for part in ("core", "estimators") for path in (package / part).rglob("*.py"))
+    return {path.relative_to(package) for path in paths if path.name != "__init__.py"}
+
+
+def _mirror(module):
+    return ROOT / "tests" / module.with_name(f"test_{module.name}")
+
+
+def test_every_module_has_its_tests():
+    lacking = {str(module) for module in _modules() if not _mirror(module).is_file()}
+    assert sorted(lacking - set(ELSEWHERE)) == []
+
+
+def test_no_exception_is_out_of_date():
+    modules = {str(module): _mirror(module).is_file() for module in _modules()}
+    assert [name for name in ELSEWHERE if modules.get(name, True)] == []
