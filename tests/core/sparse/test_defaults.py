@@ -1,9 +1,8 @@
-"""What fits begin with, and chunks. Oracles: their own descriptions."""
+"""What fits begin with. Oracles: their own descriptions."""
 
 import numpy as np
 import pytest
 
-from semigp.core.numerics import chunks, padding
 from semigp.core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 
 
@@ -22,12 +21,3 @@ def test_hyperpriors_are_centred_on_what_a_fit_begins_with(n_inputs):
 def test_idle_parameters_are_the_scales_of_the_rbf():
     assert idle_parameters(linear=True) == ("kernel.kernels.0.variance",)
     assert idle_parameters(linear=False) == ("kernel.variance",)
-
-
-def test_rows_per_chunk(monkeypatch):
-    """All rows up to four chunks' worth, then as many as a chunk holds, at least 8."""
-    monkeypatch.setenv("SEMIGP_CHUNK_SIZE", "1000")
-    assert chunks.rows_per_chunk(400, 10) == 400
-    assert chunks.rows_per_chunk(401, 10) == 100
-    assert chunks.rows_per_chunk(401, 10_000) == 8
-    assert [padding.padded_length(n) for n in (0, 1, 65, 4096, 4097)] == [0, 64, 128, 4096, 8192]
