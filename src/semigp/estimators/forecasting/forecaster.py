@@ -257,9 +257,9 @@ class GPForecaster(Saved, BaseEstimator):
         paths, ran_out = sample_paths(jax.random.key(seed), self._components, self._last, extra, bounds, n_paths)
         if ran_out.mean() > 0.05:
             warnings.warn(
-                f"{ran_out.mean():.0%} of the paths ran away and were held at limits, which lie beyond the range of the "
-                "series by as much as it is wide. The dynamics are hardly known there. Try another window, or a longer "
-                "series.",
+                f"{ran_out.mean():.0%} of the paths ran away and were held at limits: below the series' minimum, or "
+                "above its maximum, by the difference of the two. The dynamics are hardly known there. Try another "
+                "window, or a longer series.",
                 stacklevel=3,
             )
         return Forecast.from_paths(self._scale.natural(paths), self._timeline, self._values, int(ran_out.sum()))
