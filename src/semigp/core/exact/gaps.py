@@ -86,9 +86,9 @@ def _inverse(curvature: np.ndarray) -> np.ndarray:
 
 def _targets(is_missing: np.ndarray, window: int) -> np.ndarray:
     """The steps with a missing value in themselves or in their window, and the latest of the other steps."""
-    lacking = np.convolve(is_missing, np.ones(window + 1), "full")[: len(is_missing)] > 0.5
+    affected = np.convolve(is_missing, np.ones(window + 1), "full")[: len(is_missing)] > 0.5
     steps = np.arange(window, len(is_missing))
-    order = np.concatenate([steps[lacking[window:]][::-1], steps[~lacking[window:]][::-1]])
+    order = np.concatenate([steps[affected[window:]][::-1], steps[~affected[window:]][::-1]])
     return np.sort(order[:_MAX_ROWS])
 
 

@@ -99,8 +99,8 @@ def propagate(
 
     The belief about the window is N(m, S). If `kind` is "none", S is 0. If it is "diagonal", S is diagonal, as in the
     paper. If it is "full", S has the covariances C = cov(x, f(x)) between a new value and the window. The covariance
-    between new values of different outputs is then that of their linear parts, Cᵀ S⁺ C, so that S stays positive
-    semidefinite.
+    between new values of different outputs is then the covariance of their linear parts, Cᵀ S⁺ C, so that S stays
+    positive semidefinite.
     """
     return in_float64(functools.partial(_propagate, kind))(posteriors, noise, window, covariates)
 
@@ -131,7 +131,7 @@ def _propagate(kind: str, posteriors, noise, window, covariates):
 
 
 def _among_outputs(spread, cross, variance):
-    """The covariance of new values: their variances on the diagonal, and elsewhere that of their linear parts."""
+    """The covariance of new values: their variances on the diagonal, elsewhere the covariance of their linear parts."""
     if cross.shape[1] == 1:
         return jnp.diag(variance)
     shared = cross.T @ jnp.linalg.pinv(spread, rtol=1e-9, hermitian=True) @ cross

@@ -61,7 +61,7 @@ def infer_inputs(
 
 
 def _guesses(rows: IncompleteRows, prior: RowPrior, known: KnownRows) -> Float[Array, "k n q"]:
-    """Guesses of the missing inputs: the prior's mean, and those of the known rows that are nearest."""
+    """Guesses of the missing inputs: the prior's mean, and the values in the nearest known rows."""
     first = jnp.where(rows.unknown, prior.mean, rows.values)[None]
     if not known.inputs.shape[0]:
         return first

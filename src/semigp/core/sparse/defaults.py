@@ -26,8 +26,8 @@ def default_kernel(n_inputs: int, linear: bool, lengthscale: float = 1.0) -> Ker
 def default_hyperpriors(n_inputs: int, linear: bool, lengthscale_spread: float | None) -> dict[str, LogNormal]:
     """The hyperpriors of the default kernel and of the likelihood.
 
-    Those on noise and signal are weak, and keep both finite if an output is constant. The one on lengthscales is as
-    narrow as `lengthscale_spread` says.
+    The hyperpriors on noise and signal are weak, and keep both finite if an output is constant. The hyperprior on
+    lengthscales is as narrow as `lengthscale_spread` says.
     """
     priors = {"noise_variance": LogNormal(NOISE_VARIANCE, 2.0), "output_scale": LogNormal(1.0, 1.0)}
     if lengthscale_spread is not None:

@@ -172,7 +172,7 @@ def start(
 ) -> Model:
     """A model from which a fit can start.
 
-    The mean of q(x) is that of the prior, or the observation if the mean is not free. Its variance is `variance`.
+    q(x) has the mean of the prior, or the observation as its mean if the mean is not free. Its variance is `variance`.
     """
     n_inputs, n_outputs = data.values.shape[1], data.targets.values.shape[1]
     inducing_inputs, noise_variance, output_scale = checks.as_arrays(inducing_inputs, noise_variance, output_scale)
@@ -196,7 +196,7 @@ def objective(model: Model, data: Data, total: Callable[[Any], Any] = lambda sum
 
 
 def row_sums(model: Model, data: Data) -> dict[str, Array]:
-    """All that the objective needs from the rows: sums over rows, of which one is the KL divergence."""
+    """All that the objective needs from the rows: the statistics and the KL divergence, summed over rows."""
     sums = collect(model.kernel, model.inducing_inputs, data.blocks(model)).sums()
     if data.values.shape[0]:
         sums["divergence"] = kl_to_rows(*data.belief(model), data.prior, data.unknown)

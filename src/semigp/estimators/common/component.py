@@ -137,10 +137,10 @@ def start_component(
 
 
 def _stages(recipe: Recipe, is_certain: bool, is_warm: bool, is_exact: bool) -> list[Stage]:
-    """The stages of a search, of which the last one moves all parameters.
+    """The stages of a search. The last one moves all parameters but those that are always held.
 
-    If there is a q(x) to find, an earlier stage finds it: with the model held if that comes from a fit to other rows,
-    otherwise with signal and noise held.
+    If there is a q(x) to find, another stage comes first. It holds the whole model if that comes from a fit to other
+    rows, otherwise only signal and noise.
     """
     idle = idle_parameters(recipe.linear)
     hold = idle + (("inducing_inputs",) if is_exact else ())

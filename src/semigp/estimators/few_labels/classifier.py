@@ -37,7 +37,7 @@ def _knows_probabilities(estimator: SemiSupervisedGPClassifier) -> bool:
 class SemiSupervisedGPClassifier(
     Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
-    """Classification of many rows of which few have a label: a Bayesian GP-LVM, and a classifier in its latent space.
+    """Classification with many rows and few labels: a Bayesian GP-LVM, and a classifier in its latent space.
 
     This is section 3.3 of the paper. All rows are embedded, with a label or without. The classifier learns from draws
     of q(x) of each labelled row. At prediction, probabilities are averaged over q(x*), so that they are less sure where
@@ -63,8 +63,8 @@ class SemiSupervisedGPClassifier(
     classes_ : (n_classes,)
         The classes. With several labels per row, the column numbers of the labels.
     transduction_ : (n,) or (n, n_labels)
-        The class of every training row: its label if it has one, otherwise the prediction. For a row of which every
-        value is missing, it is always the prediction.
+        The class of every training row: its label if it has one, otherwise the prediction. For a row without any value
+        in X it is always the prediction.
     lvm_ : BayesianGPLVM
         The model that embeds the rows.
     classifiers_ : list
@@ -169,7 +169,7 @@ class SemiSupervisedGPClassifier(
 
     @all_or_nothing
     def relabel(self, y: Any, sample_weight: Any = None) -> SemiSupervisedGPClassifier:
-        """Learn from other labels of the same rows. The embedding stays, so the result is that of `fit`, at once."""
+        """Learn from other labels of the same rows. The embedding stays, so this gives the result of `fit` at once."""
         check_is_fitted(self)
         return self._learn(read_labels(self._rows, y, sample_weight), sample_weight is not None)
 

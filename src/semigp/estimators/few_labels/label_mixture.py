@@ -1,9 +1,9 @@
 """The classifier "auto": Gaussian processes on the labels, weighted by how well each predicts labels that it left out.
 
-A row has a place in two spaces: that of the latent inputs, and that of the columns of X. In each, labels may vary
-smoothly with distance, or be alike along clusters, which a graph of neighbours shows. One GP uses the graphs of both
-spaces, one uses the distances in both, and one uses all four. The last GP uses the distances between columns alone,
-because with many labels nothing else is needed.
+A row has a place in two spaces, the latent inputs and the columns of X. In each, labels may vary smoothly with
+distance, or be alike along clusters, which a graph of neighbours shows. One GP uses the graphs of both spaces, one uses
+the distances in both, and one uses all four. The last GP uses the distances in the columns of X alone, because with
+many labels nothing else is needed.
 """
 
 from __future__ import annotations

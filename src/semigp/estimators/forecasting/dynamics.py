@@ -57,8 +57,8 @@ def _hyperpriors(q: int) -> dict[str, LogNormal]:
 def choose_window(filled: np.ndarray, covariates: np.ndarray, max_iter: int, callback: Callback | None) -> int:
     """The window with the highest evidence, less one nat per lag.
 
-    The evidence is that of the values that have enough past for the longest window. All windows are tried, because the
-    evidence need not rise steadily: a system with a delay has a second, higher maximum at the delay.
+    Windows are compared on the same values, which have enough past for the longest window. All windows are tried,
+    because the evidence need not rise steadily: a system with a delay has a second, higher maximum at the delay.
     """
     candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
     longest, found = candidates[-1], {}

@@ -51,7 +51,7 @@ _SAME_UNITS = 10.0
 
 
 def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
-    """The number by which each column is divided. A constant column that is scaled by itself is divided by 1."""
+    """The numbers by which the columns are divided. If every column has its own, that of a constant column is 1."""
     each = np.nanstd(Y, axis=0)
     each = np.where(each > 1e-10 * np.nanmax(np.abs(Y), axis=0), each, 0.0)  # rounding errors are not a width
     widths = each[each > 0]

@@ -52,11 +52,11 @@ _PREDICTED_ROWS = 8192
 class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression in batches: memory does not grow with the number of rows.
 
-    The model is that of `SemiDescribedGPRegressor` with a Gaussian q(x) for each incomplete row. The fit starts from a
-    model of a sample of 2000 rows. Batches then improve q(U) by natural gradients and all other parameters by Adam. In
-    every batch, q(x) of its incomplete rows is inferred again. With ten passes or more, L-BFGS then raises the exact
-    bound of all rows, which are read again in every iteration, with q(x) kept in a temporary file. A last pass computes
-    the exact q(U) and bound for the parameters that were found.
+    The model is the same as in `SemiDescribedGPRegressor` with a Gaussian q(x) for each incomplete row. The fit starts
+    from a model of a sample of 2000 rows. Batches then improve q(U) by natural gradients, and all other parameters by
+    Adam. In every batch, q(x) of its incomplete rows is inferred again. With ten passes or more, L-BFGS then raises the
+    exact bound of all rows, which are read again in every iteration, with q(x) kept in a temporary file. A last pass
+    computes the exact q(U) and bound for the parameters that were found.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         The number of rows per step.
     n_passes : int, optional
         The number of passes of steps over all rows. By default one, or as many as are needed for 1000 steps. There are
-        further passes: the first, which measures the columns, those of L-BFGS, and the last.
+        further passes: the first, which measures the columns, the passes of L-BFGS, and the last.
     max_iter : int
         The largest number of iterations of the optimiser, in each stage, for the first model of a sample.
     callback : callable, optional
@@ -206,8 +206,8 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         is_linear = known.n_incomplete == 0
         hyperpriors = default_hyperpriors(self.n_features_in_, is_linear, LENGTHSCALE_SPREAD)
         complete = ~np.isnan(np.column_stack([known.inputs, known.targets])).any(axis=1)
-        likened_to = KnownRows(known.inputs[complete][:_KNOWN_ROWS], known.targets[complete][:_KNOWN_ROWS])
-        setting = Setting(self._prior, likened_to, hyperpriors, sample.data.jitter)
+        examples = KnownRows(known.inputs[complete][:_KNOWN_ROWS], known.targets[complete][:_KNOWN_ROWS])
+        setting = Setting(self._prior, examples, hyperpriors, sample.data.jitter)
         parameters, n_sample = Parameters.of(sample.model), len(known.inputs)
         per_pass = math.ceil(known.n_rows / batches.size)
         n_passes = self.n_passes or max(1, math.ceil(_MIN_STEPS / per_pass))
