@@ -1,4 +1,4 @@
-"""Priors on the positive parameters of a model: log-normal, by path."""
+"""Log-normal priors on the positive parameters of a model. Parameters are named by path."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .numerics.types import Array
 
 @pytree
 class LogNormal:
-    """A hyperprior: log θ ~ N(log median, spread²)."""
+    """A log-normal hyperprior: log θ ~ N(log median, spread²)."""
 
     median: Float[Array, ""] | float
     spread: Float[Array, ""] | float = 1.0
 
     def log_density(self, value: Float[Array, ...]) -> Float[Array, ""]:
-        """Log density of log θ, summed over the entries, up to a constant."""
+        """The log density of log θ, summed over the entries of θ, up to a constant."""
         return -0.5 * jnp.sum((jnp.log(value / self.median) / self.spread) ** 2)
 
 
 def log_hyperprior(parameters: list[tuple[str, Array]], hyperpriors: dict[str, LogNormal]) -> Float[Array, ""]:
-    """Σ log p(θ) over the parameters, given by path, that a hyperprior's pattern matches."""
+    """Σ log p(θ) over all parameters whose path matches the pattern of a hyperprior."""
     total = jnp.zeros(())
     for pattern, prior in hyperpriors.items():
         meant = [leaf for path, leaf in parameters if matches(path, [pattern])]

@@ -1,4 +1,4 @@
-"""scikit-learn estimators."""
+"""What a user calls: estimators in the manner of scikit-learn."""
 
 from ..core.devices.row_mesh import row_mesh
 from .few_labels.classifier import SemiSupervisedGPClassifier

@@ -1,4 +1,4 @@
-"""Files of fitted estimators: how to load one, and the closed list of classes that a file may name."""
+"""How to load a fitted estimator from a file, and the closed list of classes that a file may name."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .common.saving import Saved
 
 
 def load(path: str | os.PathLike) -> Any:
-    """The fitted estimator in a file that `save` has written.
+    """Load the fitted estimator from a file that `save` has written.
 
-    Raises ValueError for a file that is not one of ours, that is damaged, or that was written by a later version with
-    another format. Nothing in a file is ever executed.
+    Raises ValueError if the file was not written by `save`, if it is damaged, or if a later version wrote it in another
+    format. Nothing in a file is ever executed.
     """
     found = storage.read(path, stored_classes())
     if not isinstance(found, Saved):
@@ -31,14 +31,14 @@ def load(path: str | os.PathLike) -> Any:
 
 
 def _add_parameters(estimator: Saved) -> None:
-    """Those that came with a later version than the file's: as they are by default."""
+    """Set the parameters that did not exist yet when the file was written, to their default values."""
     for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
         if name != "self" and name not in vars(estimator):
             setattr(estimator, name, None if parameter.default is inspect.Parameter.empty else parameter.default)
 
 
 def stored_classes() -> dict[str, type]:
-    """Whatever a fitted estimator may be made of, by the name that files have for it; former names come last."""
+    """Every class that a fitted estimator may contain, by its name in files. Names that older files use come last."""
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
     from ..core.exact.gaps import Gaps

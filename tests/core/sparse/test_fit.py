@@ -125,7 +125,7 @@ def test_failure_at_the_start_is_a_status_not_a_crash():
     broken = dataclasses.replace(model, inducing_inputs=np.full_like(model.inducing_inputs, np.nan))
     _, report = fit(broken, data)
     assert report.status == "failed"
-    assert "not a number at the start: jitter or noise variance are too small for float64" in report.message
+    assert "not a number at the start: the jitter or the noise variance is too small for float64" in report.message
 
 
 def test_too_little_jitter_is_a_failure_not_a_triumph(random):
@@ -196,7 +196,7 @@ def test_stages_are_checked():
     for stages, sentence in [
         ([], "stages is empty"),
         ([Stage("x", 0)], "max_iterations of stage 'x' is 0; it must be a whole number, 1 or more"),
-        ([Stage("x", 1, ("noise",))], "Stage 'x' holds 'noise', which is none of kernel.variance, kernel.lengthscale"),
+        ([Stage("x", 1, ("noise",))], "Stage 'x' holds 'noise', which matches no parameter; there are kernel.variance"),
         ([Stage("x", 1, ("*",))], "Stage 'x' holds everything"),
     ]:
         with pytest.raises(ValueError, match=sentence):

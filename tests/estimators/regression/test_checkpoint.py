@@ -107,7 +107,7 @@ def test_damaged_file_is_left_out(stopped, problem, harm):
     latest = max(folder.glob("part-*"))
     content = latest.read_bytes()
     latest.write_bytes(content[: len(content) // 2] if harm == "cut" else content[:-50] + bytes(50))
-    with pytest.warns(UserWarning, match="is damaged.* goes on from what was kept before"):
+    with pytest.warns(UserWarning, match="is damaged.* goes on from an earlier state"):
         model.fit(*problem)
     _check_same(model, calm)
 

@@ -1,1 +1,1 @@
-"""Missing entries drawn from chained GPs: every column a GP of all the others."""
+"""Draws of missing entries from chained GPs: every column is predicted from all the others by a GP."""

@@ -1,15 +1,17 @@
-"""Draws of missing entries from chained Gaussian processes: every column a GP of all the other columns.
+"""Draws of missing entries from chained Gaussian processes: every column is predicted from all the others by a GP.
 
-Chained equations (multiple imputation), but with nonlinear regressions that know how sure they are. A table is swept
-column by column; the missing entries of each are drawn given the others' current values, and after a few sweeps the
-table as a whole is a draw of what is missing given what is known. The kernel of a column, over the other d - 1,
+This is multiple imputation by chained equations, but with nonlinear regressions that know how sure they are. A sweep
+goes over the table column by column, and draws the missing entries of each column given the current values of the
+others. After a few sweeps, the table is a draw of all missing entries given all known ones. The kernel of a column,
+over the other d - 1 columns,
 
     k(z, z') = s [(1 - w) exp(-|z - z'|² / (2 l² d)) + w zᵀz'/d],   noise variance s r,
 
-has one lengthscale for all, so that l, w and r can be chosen from a grid by marginal likelihood (s in closed form).
-Shares w close to 1 find relations that are linear but for a little, on which much can depend, and mislead where hardly
-anything is known; whether to offer them is decided by hiding known entries. Columns are expected in standard units.
-Plain NumPy: many small dense problems, each of its own shape.
+has one lengthscale l for all of them. So l, w and r can be chosen from a grid by marginal likelihood (s in closed
+form). Linear shares w close to 1 find relations that are nearly but not quite linear, and much can depend on the
+difference. But they mislead where hardly anything is known. A trial on hidden entries decides whether they are in the
+grid. Columns are expected in standard units. The code is plain NumPy, because there are many small dense problems, each
+with its own shape.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from .sweeps import (
 
 @dataclass(frozen=True)
 class Imputation:
-    """Draws of a table's missing entries, and what the last sweep believed of each; known entries are as they were."""
+    """Draws of a table, and mean and variance of its entries over the draws. Known entries keep their values."""
 
     draws: Float[np.ndarray, "k n d"]
     mean: Float[np.ndarray, "n d"]
@@ -49,12 +51,12 @@ class Imputation:
 
 @dataclass(frozen=True)
 class ChainedGPs:
-    """Regressions of a table's columns on each other, and the rows (a set per draw) that they are conditioned on."""
+    """Regressions of a table's columns on each other, and the rows (one set per draw) on which they are conditioned."""
 
-    regressions: dict[int, Regression]  # of the columns that had missing entries
-    rows: Float[np.ndarray, "k r d"]
-    is_known: Bool[np.ndarray, "r d"]
-    shares: tuple[float, ...]
+    regressions: dict[int, Regression]  # by column, for the columns that had missing entries
+    rows: Float[np.ndarray, "k r d"]  # with missing entries drawn
+    is_known: Bool[np.ndarray, "r d"]  # which entries of the rows were not missing
+    shares: tuple[float, ...]  # the grid of linear shares
 
     def complete(
         self,
@@ -63,10 +65,11 @@ class ChainedGPs:
         draws_each: int = 1,
         is_noise_shared: bool = True,
     ) -> Imputation:
-        """Draw the missing entries of new rows, `draws_each` times for each of our own draws.
+        """Draw the missing entries of new rows, `draws_each` times for each of the k draws of the training rows.
 
-        All rows get the same random numbers, one for each column, so that the draws of a row do not depend on the rows
-        beside it, nor on what is missing there. Rows to learn from need random numbers of their own instead.
+        By default all rows get the same random numbers, one for each column. The draws of a row then do not depend on
+        the rows beside it, or on what is missing there. Training rows need different random numbers instead
+        (`is_noise_shared` False).
         """
         missing = np.isnan(table)
         regressions = {int(j): self._regression(int(j)) for j in np.flatnonzero(missing.any(axis=0))}
@@ -90,7 +93,7 @@ class ChainedGPs:
         return Imputation(np.stack(draws), *pooled(means, variances))
 
     def _regression(self, column: int) -> Regression:
-        """Of a column; chosen now where the table that was learned from had no missing entry in it."""
+        """The regression of a column. It is chosen now if the training table had no missing entry in this column."""
         if column in self.regressions:
             return self.regressions[column]
         rows = self.rows[0][self.is_known[:, column]][:MAX_ROWS_TO_CHOOSE]
@@ -111,16 +114,16 @@ def impute(
 ) -> tuple[Imputation, ChainedGPs, FitReport]:
     """Draw the missing entries (NaN) of a table in standard units `n_draws` times, each after `n_sweeps` sweeps.
 
-    Every column needs a known entry. The first sweeps choose the regressions and set entries to their means. `shares`
-    is the grid of linear shares; by default hidden entries decide between the two. A callback that returns True, or an
-    interrupt from the keyboard, ends the draws: those that were made count.
+    Every column needs a known entry. The first sweeps choose the regressions, and set missing entries to their means.
+    `shares` is the grid of linear shares; by default a trial on hidden entries chooses one of two. If a callback
+    returns True, or on an interrupt from the keyboard, the draws that were made so far are returned.
     """
     started = time.perf_counter()
     checks.check_matrix("table", table, allow_nan=True)
     checks.check_count("n_draws", n_draws)
     missing = np.isnan(table)
     if missing.all(axis=0).any():
-        raise ValueError(f"Column {int(np.argmax(missing.all(axis=0)))} of the table has no known entry.")
+        raise ValueError(f"Column {int(np.argmax(missing.all(axis=0)))} of the table has no known entry; leave it out.")
     reference = reference_rows(missing, random_state)
     if shares is None:
         shares = choose_shares(table, random_state)
@@ -147,7 +150,10 @@ def _draws(
     n_sweeps: int,
     is_stopped: Callable[[int, int], bool],
 ) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], Status]:
-    """Tables, and mean and variance of what each entry was last drawn from; at least one, however early it is ended."""
+    """Drawn tables, each with the mean and variance from which its entries were last drawn, and how the draws ended.
+
+    There is at least one table, even after an early interrupt.
+    """
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     drawn, found = settled.filled, (settled.filled, np.where(missing, 1.0, 0.0))
     try:

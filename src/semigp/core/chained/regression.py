@@ -1,4 +1,4 @@
-"""One column of a table as a GP of the others, with hyperparameters from a grid."""
+"""The regression of one column of a table on the others, by a GP with hyperparameters from a grid."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ LENGTHSCALES = (0.35, 0.6, 1.0, 1.7)
 CURVED, NEARLY_LINEAR = (0.0, 0.2, 1.0), (0.0, 0.2, 0.95, 0.995, 1.0)
 NOISES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
 _ROWS_AT_ONCE = 4096
-# Rows are predicted in multiples of this: BLAS rounds the odd ones otherwise than the rest, sweep after sweep amplifies
-# that, and a row should be predicted as if it were alone.
+# Rows are predicted in multiples of this number. BLAS rounds left-over rows differently from the rest, and every sweep
+# amplifies the difference. But the prediction of a row should not depend on the other rows.
 _BLOCK = 16
 
 
 @dataclass(frozen=True)
 class Regression:
-    """Hyperparameters of one column given the others."""
+    """The hyperparameters of one column's regression on the others."""
 
     lengthscale: float
     linear_share: float
@@ -27,14 +27,14 @@ class Regression:
     scale: float
 
     def covariance(self, left: Float[np.ndarray, "a e"], right: Float[np.ndarray, "b e"]) -> Float[np.ndarray, "a b"]:
-        """k(z, z')/s over the other columns."""
+        """k(z, z')/s, where z holds the values of the other columns."""
         products, d = left @ right.T, left.shape[1] + 1
         squares = np.sum(left**2, axis=1)[:, None] + np.sum(right**2, axis=1) - 2.0 * products
         bumps = np.exp(np.maximum(squares, 0.0) * (-0.5 / (self.lengthscale**2 * d)))
         return (1.0 - self.linear_share) * bumps + (self.linear_share / d) * products
 
     def variance(self, points: Float[np.ndarray, "a e"]) -> Float[np.ndarray, " a"]:
-        """k(z, z)/s + r: prior variance of a value, noise included."""
+        """k(z, z)/s + r: the prior variance of a value, divided by s, with noise."""
         linear = np.sum(points**2, axis=1) / (points.shape[1] + 1)
         return 1.0 - self.linear_share + self.linear_share * linear + self.noise
 
@@ -42,13 +42,13 @@ class Regression:
 def choose_regression(
     points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"], shares: tuple[float, ...] = CURVED
 ) -> Regression:
-    """The hyperparameters of highest marginal likelihood.
+    """The hyperparameters with the highest marginal likelihood.
 
     With K + rI = U (Λ + r) Uᵀ and P = (Uᵀy)², -log p(y) = ½ Σ log(λ + r) + (n + 1)/2 log s up to a constant, where
-    s = (Σ P/(λ + r) + 1)/(n + 1). The ones stand for one more value, of unit size, which keeps s sensible for columns
-    with hardly a value in them.
+    s = (Σ P/(λ + r) + 1)/(n + 1). The two ones stand for one more value, of size 1, which keeps s sensible for columns
+    with very few values.
     """
-    # One after the other: the lengthscale, with a little of the linear part, then the linear share.
+    # The lengthscale is chosen first, with a small linear share, and then the linear share.
     lengthscale = min(LENGTHSCALES, key=lambda some: _best_noise(points, values, some, shares[1])[0])
     losses = [_best_noise(points, values, lengthscale, share) for share in shares]
     return min(losses, key=lambda found: found[0])[1]
@@ -69,7 +69,7 @@ def _best_noise(
 
 @dataclass(frozen=True)
 class Conditioned:
-    """A column's regression given the rows in which the column is known."""
+    """A column's regression, conditioned on the rows in which the column is known."""
 
     regression: Regression
     points: Float[np.ndarray, "n e"]
@@ -81,7 +81,7 @@ class Conditioned:
     def on(
         cls, regression: Regression, points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"]
     ) -> Conditioned:
-        """L Lᵀ = K + rI and L⁻ᵀL⁻¹ y."""
+        """Condition a regression on rows: L Lᵀ = K + rI, and the weights L⁻ᵀL⁻¹ y."""
         covariance = regression.covariance(points, points)
         covariance[np.diag_indices(len(points))] += regression.noise
         cholesky = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
@@ -91,7 +91,7 @@ class Conditioned:
         return cls(regression, points, cholesky, weights, -0.5 * float(size + values @ weights / regression.scale))
 
     def predict(self, points: Float[np.ndarray, "k e"]) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
-        """Mean and variance of the column's value at each point, noise included."""
+        """Mean and variance of the column's value at each point, with noise."""
         means, variances = [], []
         for start in range(0, len(points), _ROWS_AT_ONCE):
             some = points[start : start + _ROWS_AT_ONCE]

@@ -1,4 +1,4 @@
-"""Which linear shares to offer to the regressions: hidden entries decide."""
+"""The choice of the grid of linear shares, by a trial on hidden entries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from ..numerics.mixtures import pooled
 from .regression import CURVED, NEARLY_LINEAR
 from .sweeps import draw_missing, reference_rows, settle
 
-# To compare the two grids: rows at most, tables with hidden entries, sweeps before and while draws count, and by how
-# many nats the curved one has to win.
+# The trial of the two grids: the largest number of rows, the number of tables with hidden entries, the number of sweeps
+# before draws count and while they count, and by how many nats the grid for curved relations must win.
 _TRIAL_ROWS, _TRIALS, _TRIAL_SWEEPS, _TRIAL_MARGIN = 300, 2, (3, 6), 0.1
 
 
 def choose_shares(table: Float[np.ndarray, "n d"], random_state: int) -> tuple[float, ...]:
-    """The grid of linear shares that finds hidden entries better: rows that have most lose what others have lost.
+    """The grid of linear shares that predicts hidden entries better.
 
-    The median of log densities, as a few hopeless entries would decide about their mean.
+    Entries are hidden in the rows with the fewest holes, in patterns that other rows have. The grids are compared by
+    the median of log densities, because a few entries that nothing can predict would decide the mean.
     """
     random = np.random.default_rng(random_state)
     patterns = np.isnan(table)
@@ -38,7 +39,7 @@ def choose_shares(table: Float[np.ndarray, "n d"], random_state: int) -> tuple[f
 
 
 def _median_loss(table: np.ndarray, hidden: np.ndarray, shares: tuple[float, ...], random_state: int) -> float:
-    """Median negative log density of hidden entries under the mixture of some sweeps' conditionals."""
+    """The median negative log density of hidden entries, under the pooled predictions of several sweeps."""
     random = np.random.default_rng(random_state)
     reduced = np.where(hidden, np.nan, table)
     missing, everyone = np.isnan(reduced), np.arange(len(table))

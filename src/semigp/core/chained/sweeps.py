@@ -10,7 +10,7 @@ from jaxtyping import Bool, Int
 
 from .regression import Conditioned, Regression, choose_regression
 
-# Rows that a regression is conditioned on, and rows that its hyperparameters are chosen on, at most.
+# The largest numbers of rows on which a regression is conditioned, and from which its hyperparameters are chosen.
 MAX_ROWS, MAX_ROWS_TO_CHOOSE = 1000, 300
 SWEEPS_TO_CHOOSE, SWEEPS_TO_SETTLE, SWEEPS_TO_DRAW = 2, 3, 10
 _MIN_KNOWN = 50
@@ -18,7 +18,7 @@ _MIN_KNOWN = 50
 
 @dataclass(frozen=True)
 class Settled:
-    """A table with its missing entries at their means, and the regressions that were chosen on the way."""
+    """A table with its missing entries at their means, and the regressions that the sweeps have chosen."""
 
     filled: np.ndarray
     regressions: dict[int, Regression]
@@ -26,7 +26,7 @@ class Settled:
 
 
 def settle(table: np.ndarray, reference: np.ndarray, shares: tuple[float, ...], sweeps_to_choose: int) -> Settled:
-    """Sweeps that set missing entries to their means; the first ones choose the regressions."""
+    """Set missing entries to their means by several sweeps. The first `sweeps_to_choose` choose the regressions."""
     missing = np.isnan(table)
     filled = np.where(missing, 0.0, table)
     regressions: dict[int, Regression] = {}
@@ -47,7 +47,7 @@ def draw_missing(
     regressions: dict[int, Regression],
     random: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw every missing entry once more, in place; mean and variance of what each was drawn from."""
+    """Draw every missing entry of `drawn` again, in place. Returns the means and variances of these draws."""
     mean, variance = drawn.copy(), np.zeros(drawn.shape)
     for j, holes, gp in sweep_columns(drawn, missing, reference, regressions):
         mean[holes, j], variance[holes, j] = gp.predict(without_column(drawn[holes], j))
@@ -62,9 +62,9 @@ def sweep_columns(
     regressions: dict[int, Regression],
     shares: tuple[float, ...] | None = None,
 ) -> Iterator[tuple[int, np.ndarray, Conditioned]]:
-    """Column, its holes, and its regression given the current values of the others, least missing first.
+    """For each column with holes: its number, its holes, and its regression given the current values of the others.
 
-    Regressions are chosen anew where linear shares are given.
+    Columns with the fewest holes come first. If linear shares are given, the regressions are chosen again.
     """
     counts = missing.sum(axis=0)
     for j in (int(j) for j in np.argsort(counts, kind="stable") if counts[j]):
@@ -77,7 +77,10 @@ def sweep_columns(
 
 
 def reference_rows(missing: Bool[np.ndarray, "n d"], random_state: int) -> Int[np.ndarray, " r"]:
-    """MAX_ROWS rows with the fewest holes, ties in random order, and more where a column is hardly known in those."""
+    """The numbers of the MAX_ROWS rows with the fewest holes, with ties in random order.
+
+    If a column is hardly known in these rows, rows in which it is known are added.
+    """
     order = np.random.default_rng(random_state).permutation(len(missing))
     order = order[np.argsort(missing[order].sum(axis=1), kind="stable")]
     chosen = order[:MAX_ROWS]
@@ -87,5 +90,5 @@ def reference_rows(missing: Bool[np.ndarray, "n d"], random_state: int) -> Int[n
 
 
 def without_column(rows: np.ndarray, column: int) -> np.ndarray:
-    """All columns but one."""
+    """The rows without one column."""
     return np.delete(rows, column, axis=1)

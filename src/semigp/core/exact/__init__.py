@@ -1,1 +1,1 @@
-"""Exact GPs at certain inputs, for series: windows, free simulation, gaps."""
+"""Exact GPs at certain inputs, for time series: windows of lags, free simulation, and gaps."""

@@ -1,12 +1,12 @@
-"""The values that a series lacks, given a model of its dynamics: a Gaussian around where they fit best.
+"""Missing values of a series, given a model of its dynamics: a Gaussian around the values that fit best.
 
 The density of a whole series, given its first window, is the marginal likelihood of its windows and targets,
 
     p(series) = N(y(z); 0, K(X(z)) + σ² I),
 
-in which a missing value z is a target and stands in τ windows. Its maximum over the missing values and its curvature
-there (Laplace) are mean and covariance of q(z): one belief per value, whichever windows it stands in. Values in the
-first window are N(0, 1) before that.
+in which a missing value z is one target, and part of τ windows. The values that maximise this density are the mean of
+q(z), and the curvature there gives its covariance (Laplace's method). So there is one belief about each value, in
+whichever windows it is. Values in the first window have the prior N(0, 1).
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from .gp import ExactModel, ExactRows, log_evidence
 from .windows import flatten, windows_before
 
 _MAX_ITERATIONS, _NEWTON_STEPS = 300, 3
-# Windows that are looked at, at most: those that lack something first, then the latest.
+# The largest number of windows that are used: first those with a missing value, then the latest of the others.
 _MAX_ROWS = 600
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Where values are missing, and what is believed of them."""
+    """The places of M missing values, and the belief q(z) about them."""
 
     steps: np.ndarray  # (M,) rows of the series
-    columns: np.ndarray  # (M,)
+    columns: np.ndarray  # (M,) columns of the series
     mean: np.ndarray  # (M,)
     covariance: np.ndarray  # (M, M)
 
     def filled(self, values: np.ndarray, entries: np.ndarray | None = None) -> np.ndarray:
-        """The series with these entries, by default the means, in its gaps."""
+        """The series with `entries` in its gaps, by default the means."""
         complete = values.copy()
         complete[self.steps, self.columns] = self.mean if entries is None else entries
         return complete
 
     def draws(self, n_draws: int, seed: int) -> np.ndarray:
-        """(n_draws, M) of what is missing."""
+        """Draws (n_draws, M) of the missing values."""
         random = np.random.default_rng(seed)
         spectrum, axes = np.linalg.eigh(self.covariance)
         noise = random.normal(size=(n_draws, len(self.mean)))
@@ -53,7 +53,7 @@ class Gaps:
 def infer_gaps(
     values: np.ndarray, start: np.ndarray, models: list[ExactModel], window: int, covariates: np.ndarray
 ) -> Gaps:
-    """q(z) of the NaN in `values` (T, p), started at `start`, under one model per column."""
+    """q(z) of the NaN in `values` (T, p), with one model per column. The search starts at `start`."""
     places = np.nonzero(np.isnan(values))
     targets = _targets(np.isnan(values).any(axis=1), window)
     with jax.enable_x64(True):
@@ -76,16 +76,19 @@ def infer_gaps(
 
 
 def _inverse(curvature: np.ndarray) -> np.ndarray:
-    """The inverse; directions in which it is below 1, as wide as the series, or has no sense, count as 1."""
+    """The inverse of the curvature, with eigenvalues below 1 raised to 1.
+
+    No direction of q(z) is then wider than the series itself, whose variance is 1, even if the curvature is negative.
+    """
     spectrum, axes = scipy.linalg.eigh(0.5 * (curvature + curvature.T))
     return (axes / np.maximum(spectrum, 1.0)) @ axes.T
 
 
 def _targets(is_missing: np.ndarray, window: int) -> np.ndarray:
-    """Steps whose own value or window holds a missing one, and the latest others."""
-    lacking = np.convolve(is_missing, np.ones(window + 1), "full")[: len(is_missing)] > 0.5
+    """The steps with a missing value in themselves or in their window, and the latest of the other steps."""
+    affected = np.convolve(is_missing, np.ones(window + 1), "full")[: len(is_missing)] > 0.5
     steps = np.arange(window, len(is_missing))
-    order = np.concatenate([steps[lacking[window:]][::-1], steps[~lacking[window:]][::-1]])
+    order = np.concatenate([steps[affected[window:]][::-1], steps[~affected[window:]][::-1]])
     return np.sort(order[:_MAX_ROWS])
 
 
@@ -104,6 +107,6 @@ _loss_and_gradient = jax.jit(jax.value_and_grad(_loss), static_argnums=1)
 
 @functools.partial(jax.jit, static_argnums=1)
 def _curvature(z, window, *fixed):
-    """The Hessian, by reverse over reverse (our kernels' own gradients have no forward mode), row by row."""
+    """The Hessian, row by row, by reverse mode over reverse mode. Our kernels' gradients have no forward mode."""
     _, pull_back = jax.vjp(lambda z: jax.grad(_loss)(z, window, *fixed), z)
     return jax.lax.map(lambda row: pull_back(row)[0], jnp.eye(len(z)))

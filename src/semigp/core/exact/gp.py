@@ -1,9 +1,9 @@
-"""Exact GP regression at certain inputs, one output: for noise too small for inducing points.
+"""Exact GP regression at certain inputs, with one output, for noise that is too small for inducing points.
 
     log p(y) = -½ yᵀ A⁻¹ y - ½ log|A| - n/2 log 2π,    A = K + (σ² + 1e-8) I
 
-A sparse bound needs jitter on K_uu, which acts as noise of 1e-6 or more; a simulation of a noise-free system is ruined
-by that. Rows can be masked, so that data sets of nearly the same size share one compiled program.
+A sparse bound needs jitter on K_uu, which acts like a noise variance of 1e-6 or more. That would ruin the simulation of
+a noise-free system. Rows can be masked, so that data sets of nearly the same size share one compiled program.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ..search.lbfgs import maximise
 from ..search.report import FitReport, with_signal_to_noise
 from ..search.stages import Stage
 
-# What is added to the noise variance, for outputs of unit variance: the square root of what float64 resolves.
+# This is added to the noise variance, for outputs of unit variance. It is about the square root of float64's precision.
 NOISE_FLOOR = 1e-8
 
 
 @pytree
 class ExactModel:
-    """All that a fit may change; all positive."""
+    """The parameters that a fit may change. All are positive."""
 
     kernel: Kernel
     noise_variance: Float[Array, ""] | float
@@ -41,7 +41,7 @@ class ExactModel:
 
 @pytree
 class ExactRows:
-    """Inputs and outputs; rows that are masked count for nothing."""
+    """Inputs and outputs. Masked rows have no influence."""
 
     inputs: Float[Array, "n q"]
     targets: Float[Array, " n"]
@@ -49,17 +49,17 @@ class ExactRows:
 
     @classmethod
     def of(cls, inputs: np.ndarray, targets: np.ndarray) -> ExactRows:
-        """Rows whose target and inputs are known, filled up to a round number."""
+        """The rows whose target and inputs are known, filled up with masked rows to a round number."""
         used = ~np.isnan(targets) & ~np.isnan(inputs).any(axis=1)
         inputs, targets = inputs[used], targets[used]
         if not len(targets):
-            raise ValueError("There is no row of which inputs and target are known.")
+            raise ValueError("No row has a known target and known inputs; at least one is needed.")
         count = nearly(len(targets), share=8)
         return cls(pad_rows(inputs, count), pad_rows(targets, count), np.arange(count) < len(targets))
 
 
 def _factor(model: ExactModel, rows: ExactRows) -> Float[Array, "n n"]:
-    """Cholesky factor of A; the identity for masked rows."""
+    """The Cholesky factor of A, with rows of the identity for masked rows."""
     both = rows.is_used[:, None] & rows.is_used
     noise = jnp.where(rows.is_used, model.noise_variance + NOISE_FLOOR, 1.0)
     return jnp.linalg.cholesky(jnp.where(both, model.kernel.gram(rows.inputs), 0.0) + jnp.diag(noise))
@@ -90,7 +90,7 @@ def fit_exact(
     tolerance: float = 1e-9,
     callback: Any = None,
 ) -> tuple[ExactModel, FitReport]:
-    """Raise log p(y) + log p(θ) from where the model stands."""
+    """Raise log p(y) + log p(θ), starting from `model`."""
     with jax.enable_x64(True):
         free, rows, priors = jax.tree.map(jnp.asarray, (jax.tree.map(jnp.log, model), rows, hyperpriors))
         stage = Stage("exact", max_iterations)
@@ -102,7 +102,7 @@ def fit_exact(
 
 @pytree
 class ExactPosterior:
-    """f given the rows."""
+    """The posterior of f, given the rows."""
 
     model: ExactModel
     rows: ExactRows
@@ -110,7 +110,7 @@ class ExactPosterior:
     weights: Float[Array, " n"]  # A⁻¹ y
 
     def moments(self, mean: Float[Array, "k q"], variance: Any) -> tuple[Float[Array, "k 1"], Float[Array, "k 1"]]:
-        """Mean and variance of f at inputs N(mean, variance), or certain ones where variance is None.
+        """Mean and variance of f at inputs N(mean, variance). Variance None means certain inputs.
 
         E[f] = ψ1 α,  V[f] = ψ0 - tr A⁻¹Ψ2 + αᵀ(Ψ2 - ψ1ψ1ᵀ) α.
         """
@@ -129,17 +129,17 @@ class ExactPosterior:
         return expected[:, None], (conditional + spread)[:, None]
 
     def input_covariance(self, mean: Float[Array, "k q"], variance: Any) -> Float[Array, "k q 1"]:
-        """cov(x, f(x))."""
+        """The covariance cov(x, f(x)) at inputs N(mean, variance)."""
         centred = self.model.kernel.psi1_centred(mean, variance, self.rows.inputs)
         return jnp.einsum("nmq,m->nq", centred, jnp.where(self.rows.is_used, self.weights, 0.0))[:, :, None]
 
     def cross(self, inputs: Float[Array, "k q"]) -> Float[Array, "k n"]:
-        """k(x, X), 0 for masked rows."""
+        """k(x, X), with 0 for masked rows."""
         return jnp.where(self.rows.is_used, self.model.kernel.cross(inputs, self.rows.inputs), 0.0)
 
     @property
     def noise_variance(self) -> Float[Array, ""] | float:
-        """Floor included."""
+        """The noise variance, including the floor."""
         return self.model.noise_variance + NOISE_FLOOR
 
 
@@ -153,7 +153,7 @@ def condition(model: ExactModel, rows: ExactRows) -> ExactPosterior:
 
 @pytree
 class ExactDraws:
-    """r functions drawn from the posterior by Matheron's rule, with one set of random features."""
+    """r functions drawn from the posterior by Matheron's rule. They share one set of random features."""
 
     posterior: ExactPosterior
     features: FeatureMap
@@ -161,7 +161,7 @@ class ExactDraws:
     row_weights: Float[Array, "n r"]
 
     def each(self, inputs: Float[Array, "r q"]) -> Float[Array, " r"]:
-        """Every function at an input of its own."""
+        """The values of the functions, each at its own input: function i at row i of `inputs`."""
         prior = jnp.einsum("rf,fr->r", self.features(inputs), self.feature_weights)
         return prior + jnp.einsum("rn,nr->r", self.posterior.cross(inputs), self.row_weights)
 

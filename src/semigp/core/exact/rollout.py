@@ -1,4 +1,4 @@
-"""Free simulation: a window of past values, the function at it, the window shifted by one, and so on."""
+"""Free simulation: a window of past values predicts the next value, which moves into the window, and so on."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .windows import flatten
 
 
 class Moments(Protocol):
-    """What moment matching asks of a posterior."""
+    """The methods that moment matching needs from a posterior."""
 
     def moments(self, mean: Float[Array, "k q"], variance: Any) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
         """Mean and variance of the functions at inputs N(mean, variance)."""
 
     def input_covariance(self, mean: Float[Array, "k q"], variance: Any) -> Float[Array, "k q p"]:
-        """cov(x, f(x))."""
+        """The covariance cov(x, f(x)) at inputs N(mean, variance)."""
 
 
-# Moment matching subtracts nearly equal numbers; below this noise variance that leaves nothing.
+# Moment matching subtracts nearly equal numbers. With a smaller noise variance than this, only rounding errors remain.
 LEAST_NOISE = 1e-6
 
 
@@ -41,10 +41,11 @@ def sample_paths(
     n_groups: int = 20,
     n_features: int = 256,
 ) -> tuple[Float[np.ndarray, "s steps p"], np.ndarray]:
-    """Whole futures: functions drawn from the posterior, each rolled forward with noise; and which ran out of bounds.
+    """Sampled paths of the future, and which of them left the bounds.
 
-    `components` holds a posterior per output for each of k beliefs about the past, `windows` the last window of each.
-    Paths come in groups that share random features, and the component.
+    Functions are drawn from the posterior, and each is rolled forward with noise. `components` holds a posterior per
+    output for each of k draws of the past, and `windows` the last window of each. The paths of a group share random
+    features and the component.
     """
     k = len(components)
     groups = -(-min(n_groups, n_paths) // k) * k
@@ -60,10 +61,10 @@ def sample_paths(
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _sample_paths(each: int, n_features: int, key, outputs, windows, covariates, low, high):
-    """Paths [steps, groups, each, p] and whether each was ever out of bounds."""
+    """Paths [steps, groups, each, p], and whether each path was ever outside the bounds."""
     groups, (steps, _) = windows.shape[0], covariates.shape
     key_draws, key_noise = jax.random.split(key)
-    # One group after the other: batches of LAPACK calls side by side can block each other for good.
+    # One group after the other, because batches of LAPACK calls that run side by side can deadlock.
     draw = lambda one: draw_exact(one[0], one[1], each, n_features)  # noqa: E731
     draws = [
         jax.lax.map(draw, (posterior, jax.random.split(key, groups)))
@@ -96,9 +97,10 @@ def propagate(
 ) -> tuple[Float[np.ndarray, "steps p"], Float[np.ndarray, "steps p"]]:
     """Mean and variance of every next value, by moment matching.
 
-    The window is believed N(m, S). "none": S = 0; "diagonal": S diagonal, as in the paper; "full": S with the
-    covariances between a new value and the window, C = cov(x, f(x)). New values of different outputs covary as their
-    linear parts do, by Cᵀ S⁺ C, so that the whole stays positive definite.
+    The belief about the window is N(m, S). If `kind` is "none", S is 0. If it is "diagonal", S is diagonal, as in the
+    paper. If it is "full", S has the covariances C = cov(x, f(x)) between a new value and the window. The covariance
+    between new values of different outputs is then the covariance of their linear parts, Cᵀ S⁺ C, so that S stays
+    positive semidefinite.
     """
     return in_float64(functools.partial(_propagate, kind))(posteriors, noise, window, covariates)
 
@@ -129,7 +131,7 @@ def _propagate(kind: str, posteriors, noise, window, covariates):
 
 
 def _among_outputs(spread, cross, variance):
-    """Covariance of new values: their variances, and between them what their linear parts share."""
+    """The covariance of new values: their variances on the diagonal, elsewhere the covariance of their linear parts."""
     if cross.shape[1] == 1:
         return jnp.diag(variance)
     shared = cross.T @ jnp.linalg.pinv(spread, rtol=1e-9, hermitian=True) @ cross

@@ -1,1 +1,1 @@
-"""q(x) of single rows, q(U) given."""
+"""q(x) of single rows, given q(U)."""

@@ -1,4 +1,4 @@
-"""BFGS for many small problems side by side: every row takes its own steps and shares nothing."""
+"""BFGS for many small problems side by side. Every row takes its own steps, whatever the other rows do."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..numerics.types import Array
 _MAX_STEPS = 200
 # A row has arrived when its gradient or its gain is this small.
 _GRADIENT, _GAIN = 1e-6, 1e-10
-_SUFFICIENT = 1e-4  # Armijo: the share of the promised gain that a step must bring
+_SUFFICIENT = 1e-4  # Armijo's rule: a step must gain at least this share of what the slope promises
 _MAX_HALVINGS = 20
-_SHORTER = 0.3  # of a step that did not bring it, where the number of steps is given
+_SHORTER = 0.3  # in `improve`, the factor on the length of a step that gained too little
 
 
 def descend(loss_and_gradient, start: Float[Array, "n d"]) -> tuple[Float[Array, "n d"], Float[Array, " n"]]:
-    """BFGS with step halving on every row's loss, side by side: where it ends, and the losses there.
+    """Minimise every row's loss by BFGS with step halving. Returns the final points, and the losses there.
 
-    `loss_and_gradient` gives ((Σ, losses), gradients).
+    `loss_and_gradient` returns ((Σ, losses), gradients).
     """
     n, d = start.shape
     (_, losses), gradients = loss_and_gradient(start)
     lengths = jnp.linalg.norm(gradients, axis=1)[:, None, None]
-    inverse = jnp.eye(d) / jnp.maximum(1.0, lengths)  # first steps no longer than 1
+    inverse = jnp.eye(d) / jnp.maximum(1.0, lengths)  # so that first steps are no longer than 1
 
     def step(state):
         free, losses, gradients, inverse, moving, count = state
@@ -41,7 +41,7 @@ def descend(loss_and_gradient, start: Float[Array, "n d"]) -> tuple[Float[Array,
             length, best, best_losses, best_gradients, accepted, halvings = search
             trial = free + length[:, None] * direction
             (_, trial_losses), trial_gradients = loss_and_gradient(trial)
-            good = trial_losses <= losses + _SUFFICIENT * length * slope  # NaN is not
+            good = trial_losses <= losses + _SUFFICIENT * length * slope  # False for NaN
             new = good & ~accepted & moving
             best = jnp.where(new[:, None], trial, best)
             best_losses = jnp.where(new, trial_losses, best_losses)
@@ -63,7 +63,7 @@ def descend(loss_and_gradient, start: Float[Array, "n d"]) -> tuple[Float[Array,
 
 
 def _update(inverse: Float[Array, "n d d"], step: Float[Array, "n d"], change: Float[Array, "n d"]):
-    """H ← (I - ρ s yᵀ) H (I - ρ y sᵀ) + ρ s sᵀ, ρ = 1/sᵀy, where the curvature is positive."""
+    """H ← (I - ρ s yᵀ) H (I - ρ y sᵀ) + ρ s sᵀ with ρ = 1/sᵀy, for rows whose curvature sᵀy is positive."""
     curvature = jnp.sum(step * change, axis=1)
     is_good = curvature > 1e-10 * jnp.linalg.norm(step, axis=1) * jnp.linalg.norm(change, axis=1)
     rho = jnp.where(is_good, 1.0 / jnp.where(is_good, curvature, 1.0), 0.0)[:, None, None]
@@ -77,10 +77,10 @@ def _update(inverse: Float[Array, "n d d"], step: Float[Array, "n d"], change: F
 def improve(
     loss_and_gradient: Callable, start: Float[Array, "n d"], metric: Callable[[Array], Array], steps: int
 ) -> Float[Array, "n d"]:
-    """Where a fixed number of BFGS steps gets every row; none ends higher than it began.
+    """The points after a fixed number of BFGS steps of every row. No row's loss is higher than at the start.
 
-    `metric` makes the first inverse Hessians [n, d, d] of the first gradients. A row whose step was too long tries a
-    shorter one while the others go on.
+    `metric` returns the first inverse Hessians [n, d, d], given the first gradients. If a row's step was too long, it
+    tries a shorter one next, while other rows move on.
     """
     (_, losses), gradients = loss_and_gradient(start)
 
@@ -89,7 +89,7 @@ def improve(
         direction = -jnp.einsum("nij,nj->ni", inverse, gradients)
         trial = free + length[:, None] * direction
         (_, trial_losses), trial_gradients = loss_and_gradient(trial)
-        good = trial_losses <= losses + _SUFFICIENT * length * jnp.sum(direction * gradients, axis=1)  # NaN is not
+        good = trial_losses <= losses + _SUFFICIENT * length * jnp.sum(direction * gradients, axis=1)  # False for NaN
         good &= jnp.all(jnp.isfinite(trial_gradients), axis=1)
         updated = _update(inverse, trial - free, trial_gradients - gradients)
 

@@ -1,7 +1,7 @@
-"""q(x) of new rows, q(U) given, searched until it no longer moves: every row on its own, many side by side.
+"""q(x) of new rows, given q(U), by a search that runs until it converges.
 
-Given q(U), the rows are independent. They take their steps at the same time but share nothing, so that what is found
-for a row does not depend on the rows beside it.
+Given q(U), the rows are independent. Many rows take their steps at the same time, but the result for a row does not
+depend on the rows beside it.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ def infer_rows(
     inputs: Float[np.ndarray, "n q"] | None = None,
     prior: InputPrior | None = None,
 ) -> Found:
-    """Mean and variance of q(x), and each row's own part of the bound, up to a constant that depends on its targets.
+    """Mean and variance of q(x), and each row's part of the bound up to a constant that depends on its targets only.
 
     Parameters
     ----------
     targets
-        The rows' outputs, NaN where missing.
+        The outputs of the rows, NaN where missing.
     mean, variance
-        The moments to start from.
+        The moments of q(x) at the start.
     inputs
-        The rows' known inputs, NaN where they are to be found; by default all are.
+        The known inputs of the rows, NaN where unknown. By default all inputs are unknown.
     prior
-        Of the unknown inputs; by default N(0, I).
+        The prior of the unknown inputs, by default N(0, I).
     """
     inputs = np.full(mean.shape, np.nan) if inputs is None else inputs
     prior = StandardPrior() if prior is None else prior
     seen = ~np.isnan(targets)
     moments, scores = np.zeros((2, *mean.shape)), np.zeros(len(mean))
-    # Rows that observe every output share their Ψ2 coefficients; the others have them row by row.
+    # Rows in which every output is observed share their coefficients of Ψ2. Other rows each have their own.
     for has_all in (True, False):
         rows = np.flatnonzero(seen.all(axis=1) == has_all)
         size = max(8, min(_MOST_ROWS, rows_per_chunk(10**9, posterior.inducing_inputs.shape[0] ** 2)))
         for start in range(0, len(rows), size):
             some = rows[start : start + size]
-            padded = np.resize(some, size)  # one shape, one compilation
+            padded = np.resize(some, size)  # a single shape needs a single compilation
             taken = _take(inputs[padded], targets[padded], has_all)
             search = in_float64(functools.partial(_search, has_all=has_all))
             *found, score = search(posterior, taken, prior, mean[padded], variance[padded])

@@ -1,13 +1,13 @@
-"""q(x) of incomplete rows given q(U), each row on its own and in a fixed number of steps: the local step of a stream.
+"""q(x) of incomplete rows given q(U), in a fixed number of steps for each row. Streams use it for every batch.
 
-A row's missing inputs have the prior N(m, Λ⁻¹) given its other inputs, and the row observes outputs y_d with noise
-variance σ_d². Around a guess x, with slopes J_d = ∂f_d/∂x, they are about N(x + P⁻¹g, P⁻¹),
+A row's missing inputs have the prior N(m, Λ⁻¹) given its other inputs, and the row has outputs y_d with noise variance
+σ_d². If f is linearised at a guess x, with slopes J_d = ∂f_d/∂x, the missing inputs are N(x + P⁻¹g, P⁻¹) with
 
     P = Λ + Σ_d J_d J_dᵀ/σ_d²,    g = Σ_d J_d (y_d - f_d(x))/σ_d² - Λ (x - m).
 
-Guesses are the prior's mean and the missing inputs of known rows that are alike. Where the row's own part of the bound
-is highest, a few steps of BFGS begin, with P⁻¹ as their first metric. Nothing is kept from one visit to the next, so
-that memory does not grow with the rows.
+The guesses are the prior's mean, and the values that similar known rows have for the missing inputs. A few steps of
+BFGS start where the row's part of the bound is highest, with P⁻¹ as the first metric. Nothing is kept until the row
+comes again, so that memory does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ from ..sparse.posterior import Posterior
 from .bfgs import improve
 from .losses import IncompleteRows, row_losses, with_gradients
 
-# Known rows that a row is likened to, how many of them are looked at closely, and steps from the best.
+# The number of similar known rows that give guesses, how many guesses are then compared by the bound, and the number of
+# steps from the best one.
 _GUESSES, _TRIED, _STEPS = 8, 3, 8
-# P forgets the curvature of f, and is too small where its slope happens to be: narrower beliefs are tried as well.
+# P ignores the curvature of f, and is too small where the slope of f happens to be small. So narrower beliefs, with
+# these factors on the variance, are tried as well.
 _WIDTHS = (1.0, 0.2, 0.04)
-# An output tells as much about a missing input as so many known inputs.
+# In the distance between rows, an output counts as much as this many inputs.
 _OUTPUT_WEIGHT = 2.0
 
 
 @pytree
 class KnownRows:
-    """Rows without holes, in standard units."""
+    """Rows without holes, in standard units. Incomplete rows are compared with them."""
 
     inputs: Float[Array, "k q"]
     outputs: Float[Array, "k p"]
@@ -43,8 +45,8 @@ class KnownRows:
 def infer_inputs(
     posterior: Posterior, rows: IncompleteRows, prior: RowPrior, known: KnownRows
 ) -> tuple[Float[Array, "n q"], Float[Array, "n q"]]:
-    """Mean and variance of q(x); observed entries are as they are, with variance 0."""
-    has_all = rows.targets.weights.shape[1] == 1  # one group: every row that has any weight has all outputs
+    """Mean and variance of q(x). Observed entries keep their values, with variance 0."""
+    has_all = rows.targets.weights.shape[1] == 1  # with one group, every row but padding has all outputs
     loss, guesses = row_losses(posterior, rows, prior, has_all), _guesses(rows, prior, known)
     means, metrics, scores = jax.lax.map(lambda guess: _linearised(posterior, rows, prior, guess), guesses)
     chosen, every = _lowest(-scores.T, min(_TRIED, len(guesses))), jnp.arange(len(rows.values))
@@ -59,7 +61,7 @@ def infer_inputs(
 
 
 def _guesses(rows: IncompleteRows, prior: RowPrior, known: KnownRows) -> Float[Array, "k n q"]:
-    """The prior's mean, and what the known rows have that are nearest in inputs and outputs."""
+    """Guesses of the missing inputs: the prior's mean, and the values in the nearest known rows."""
     first = jnp.where(rows.unknown, prior.mean, rows.values)[None]
     if not known.inputs.shape[0]:
         return first
@@ -70,12 +72,12 @@ def _guesses(rows: IncompleteRows, prior: RowPrior, known: KnownRows) -> Float[A
 
 
 def _squares(rows: Float[Array, "n d"], counts: Bool[Array, "n d"], others: Float[Array, "k d"]):
-    """Squared distances over the entries that count, but for what depends on the row alone   [n, k]."""
+    """Squared distances [n, k] over the entries that count, without the terms that depend on the row alone."""
     return counts.astype(rows.dtype) @ (others**2).T - 2.0 * jnp.where(counts, rows, 0.0) @ others.T
 
 
 def _linearised(posterior: Posterior, rows: IncompleteRows, prior: RowPrior, guess: Float[Array, "n q"]):
-    """X + P⁻¹g, and P⁻¹, which is 0 for known entries."""
+    """X + P⁻¹g, P⁻¹ (which is 0 for known entries), and a score of the guess, where higher is better."""
     kernel, inducing, weights, unknown = posterior.kernel, posterior.inducing_inputs, posterior.weights, rows.unknown
     functions, pull_back = jax.vjp(lambda x: kernel.cross(x, inducing) @ weights, guess)
     one_hot = jnp.eye(functions.shape[1])[:, None] * jnp.ones_like(functions)  # [p, n, p]
@@ -95,7 +97,7 @@ def _linearised(posterior: Posterior, rows: IncompleteRows, prior: RowPrior, gue
 
 
 def _lowest(values: Float[Array, "n k"], count: int) -> Int[Array, "count n"]:
-    """Where each row's lowest values are; sorting all of them would cost more than all else here."""
+    """The places of each row's lowest values. Sorting would cost more than everything else in this module."""
     places = jnp.arange(values.shape[1])
 
     def take(values, _):
@@ -106,7 +108,10 @@ def _lowest(values: Float[Array, "n k"], count: int) -> Int[Array, "count n"]:
 
 
 def _first_metric(metric: Float[Array, "n q q"], gradients: Float[Array, "n d"]) -> Float[Array, "n d d"]:
-    """P⁻¹ for the means. ½(τS - log S) has the gradient g = ½(τS - 1) and the curvature g + ½ in log S."""
+    """The first inverse Hessian: P⁻¹ for the means, and 1/(g + ½) for the log variances.
+
+    The loss has the form ½(τS - log S) in a variance S. In log S, its gradient is g = ½(τS - 1), its curvature g + ½.
+    """
     q = metric.shape[1]
     of_log_variance = 1.0 / (0.5 + jnp.maximum(gradients[:, q:], 0.0))
     inverse = jnp.zeros((metric.shape[0], 2 * q, 2 * q)).at[:, :q, :q].set(metric)

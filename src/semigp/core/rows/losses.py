@@ -1,6 +1,6 @@
-"""What each row's q(x) minimises, q(U) given: KL(q(x_n) ‖ p(x_n)) - E[log p(y_n | x_n, U)].
+"""The loss that each row's q(x) minimises, given q(U): KL(q(x_n) ‖ p(x_n)) - E[log p(y_n | x_n, U)].
 
-A row is a vector of 2q free numbers, means and log variances. Known inputs do not move and have no variance.
+A row has 2q free numbers: the means and log variances of its inputs. Known inputs do not move, and have variance 0.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ..sparse.targets import Targets
 
 @pytree
 class IncompleteRows:
-    """Rows whose inputs are not all known. A row that only fills up a shape has no missing input and no weight."""
+    """Rows whose inputs are not all known. Rows that are padding have no missing input, and weight 0."""
 
-    values: Float[Array, "n q"]  # 0 where missing
+    values: Float[Array, "n q"]  # inputs, 0 where missing
     unknown: Bool[Array, "n q"]
     targets: Targets
 
     @property
     def seen(self) -> Bool[Array, "n p"]:
-        """Which outputs are observed."""
+        """Which outputs are observed in each row."""
         return self.targets.weights[:, self.targets.group] > 0
 
     def moments(self, free: Float[Array, "n 2q"]) -> tuple[Float[Array, "n q"], Float[Array, "n q"]]:
-        """Mean and variance of q(x) from the free numbers; known inputs are themselves, with variance 0."""
+        """Mean and variance of q(x) from the free numbers. Known inputs keep their values, with variance 0."""
         mean, log_variance = jnp.split(free, 2, axis=1)
         variance = jnp.exp(jnp.where(self.unknown, log_variance, 0.0))
         return jnp.where(self.unknown, mean, self.values), jnp.where(self.unknown, variance, 0.0)
@@ -45,7 +45,7 @@ def row_losses(
 ) -> Callable[[Array], Float[Array, " n"]]:
     """(mean, log variance) [n, 2q] → the loss of every row, up to a constant that depends on its outputs alone.
 
-    `has_all` says that every row observes all outputs, but for rows that only fill up a shape.
+    `has_all` says that all outputs are observed in every row that is not padding.
     """
     terms = row_terms(posterior, rows.targets.values, rows.seen | has_all, has_all)
     likelihood = row_likelihood(posterior, terms)
@@ -59,7 +59,7 @@ def row_losses(
 
 
 def _divergence(mean, variance, log_variance, prior: RowPrior, unknown) -> Float[Array, " n"]:
-    """½ [tr Λ S + (μ-m)ᵀ Λ (μ-m) - log|S| - log|Λ| - #unknown] of every row: its KL(q(x) ‖ p(x))."""
+    """KL(q(x) ‖ p(x)) of every row: ½ [tr Λ S + (μ-m)ᵀ Λ (μ-m) - log|S| - log|Λ| - #unknown]."""
     offset = jnp.where(unknown, mean - prior.mean, 0.0)
     if prior.precision.ndim == 3:
         apart = jnp.einsum("ni,nij,nj->n", offset, prior.precision, offset)
@@ -70,7 +70,7 @@ def _divergence(mean, variance, log_variance, prior: RowPrior, unknown) -> Float
 
 
 def with_gradients(losses: Callable) -> Callable:
-    """The losses' sum and themselves, and every row's own gradient, as ((Σ, losses), gradients)."""
+    """A function that returns the sum of the losses, the losses, and each row's gradient: ((Σ, losses), gradients)."""
 
     def total(free):
         values = losses(free)

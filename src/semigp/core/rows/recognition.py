@@ -1,12 +1,12 @@
-"""Back constraints: q(x) as a function of the outputs, so that new rows need no optimisation.
+"""Back constraints: q(x) is a function of the row's outputs, so that new rows need no optimisation.
 
-The paper remarks that q(x_n) may be constrained by y_n as well as by noisy inputs. Here mean and log variance of q(x_n)
-are linear in features of y_n,
+The paper remarks that q(x_n) may be constrained by y_n as well as by noisy inputs. Here the mean and log variance of
+q(x_n) are linear in features of y_n,
 
     μ_n = φ(y_n) W,   log S_n = φ(y_n) V,
 
-and W and V are fitted with everything else. q(x) is never wider than its prior (log S ≤ 0), and φ = 0 gives the prior
-itself. The bound is still a bound, lower than with q(x_n) free.
+and W and V are fitted with all other parameters. q(x) is never wider than its prior (log S ≤ 0), and φ = 0 gives the
+prior itself. The bound is still a bound, but it is lower than with free q(x_n).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from ..sparse.model import Data, Model, objective
 
 @pytree
 class Weights:
-    """W and V."""
+    """The weights W and V."""
 
     mean: Float[Array, "f q"]
     log_variance: Float[Array, "f q"]
 
     @classmethod
     def of(cls, features: Any, mean: Any, variance: Any) -> Weights:
-        """The least-squares fit to given moments."""
+        """The weights whose moments are nearest to the given ones, by least squares."""
         solve = functools.partial(np.linalg.lstsq, features, rcond=None)
         return cls(solve(mean)[0], solve(np.log(variance))[0])
 
@@ -51,7 +51,7 @@ class Weights:
 
 @pytree
 class _Constrained:
-    """All that a fit may change, q(X) through the weights. Positive parameters are logarithms."""
+    """The parameters that a fit may change, with the weights in place of q(X). Positive ones are logarithms."""
 
     kernel: Kernel
     inducing_inputs: Float[Array, "m q"]
@@ -68,7 +68,10 @@ def fit_back_constrained(
     tolerance: float,
     callback: Callback | None = None,
 ) -> tuple[Model, Weights, FitReport]:
-    """Raise the bound over the model and the weights, from a model with moments to start at; all inputs latent."""
+    """Raise the bound over the parameters of the model and the weights. All inputs must be latent.
+
+    `model` is the start. The first weights are fitted to its means and variances of q(x).
+    """
     is_real = np.asarray(data.rows) >= 0
     table = np.where(is_real[:, None], features[data.rows], 0.0)
     weights = Weights.of(table[is_real], model.mean[is_real], model.variance[is_real])

@@ -1,1 +1,1 @@
-"""How optima are searched for, and what a search tells."""
+"""The search for an optimum, and its report."""

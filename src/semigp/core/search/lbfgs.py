@@ -22,7 +22,7 @@ def maximise(
     tolerance: float,
     callback: Callback | None = None,
 ) -> tuple[Any, FitReport]:
-    """The unconstrained parameters, a pytree, of the lowest loss, and how they were found."""
+    """The unconstrained parameters (a pytree) with the lowest loss that was found, and a report of the search."""
     start = time.perf_counter()
     search = _Search(free, loss_and_gradient, callback, start)
     results = run_stages(search, stages, tolerance)
@@ -34,11 +34,11 @@ def maximise(
 
 
 class _Interrupt(Exception):
-    """Ends SciPy's loop from inside."""
+    """Raised to end SciPy's loop from inside a callback."""
 
 
 class _Search:
-    """The state of one fit: a flat vector of all parameters, of which a stage moves some."""
+    """The state of one search: a flat vector of all parameters. Every stage moves some of them."""
 
     def __init__(self, free: Any, loss_and_gradient: Callable, callback, start: float) -> None:
         leaves, self.structure = jax.tree.flatten(free)
@@ -52,13 +52,13 @@ class _Search:
         self.evaluations = 0
 
     def run(self, stage: Stage, tolerance: float) -> Status:
-        """Move the parameters that the stage does not hold, until it ends."""
+        """Move the parameters that the stage does not hold, until the stage ends, and return how it ended."""
         moves = self._is_moved(stage)
         self.vector = self.best_vector.copy()
         bound, _ = self._evaluate(self.vector)
         if not np.isfinite(bound):
             return "failed"
-        # What a line search meets outside of the region where the bound is finite: worse than anything so far.
+        # The loss where the bound is not finite. It is worse than anything so far, so that a line search turns back.
         wall = abs(bound) * 1e3 + 1e6
         iterations = 0
 
@@ -89,7 +89,7 @@ class _Search:
         return {0: "converged", 1: "iteration limit"}.get(result.status, "stalled")  # type: ignore[return-value]
 
     def best(self) -> Any:
-        """The best parameters so far, still unconstrained."""
+        """The best parameters so far, unconstrained."""
         return self._unflatten(self.best_vector)
 
     def _is_moved(self, stage: Stage) -> np.ndarray:
@@ -97,7 +97,7 @@ class _Search:
         return ~np.repeat(is_held(self.free, stage.hold), sizes)
 
     def _evaluate(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
-        """Bound, and gradient of minus the bound."""
+        """The bound, and the gradient of minus the bound."""
         loss, gradient = self.loss_and_gradient(self._unflatten(vector))
         self.evaluations += 1
         bound = -float(loss)

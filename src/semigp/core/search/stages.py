@@ -1,4 +1,4 @@
-"""A search in stages, each of which holds some of the parameters."""
+"""A search in stages. Each stage holds some of the parameters and moves the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from .report import Status
 
 @dataclass(frozen=True)
 class Stage:
-    """A number of iterations with some parameters held, by path (wildcards allowed), such as "kernel.variance"."""
+    """A stage of a search: how many iterations it may take, and which parameters it holds.
+
+    Parameters are named by path, such as "kernel.variance". Wildcards are allowed.
+    """
 
     name: str
     max_iterations: int
@@ -19,8 +22,8 @@ class Stage:
 
 
 def run_stages(search: Any, stages: Sequence[Stage], tolerance: float) -> list[tuple[str, Status, int]]:
-    """Name, status and iterations of the stages that a search, by its `run`, has begun."""
-    for stage in stages[len(search.results) :]:  # a search that is resumed has some behind it
+    """Run the stages of a search. Returns name, status and iterations of each stage that has begun."""
+    for stage in stages[len(search.results) :]:  # a resumed search has already done some stages
         before = sum(count for *_, count in search.results)
         status = search.run(stage, tolerance)
         search.results.append((stage.name, status, len(search.trace) - before))

@@ -1,1 +1,1 @@
-"""The variationally constrained GP: inducing points, inputs that are beliefs."""
+"""The variationally constrained GP: a GP with inducing points whose inputs are beliefs."""

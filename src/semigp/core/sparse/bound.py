@@ -23,20 +23,20 @@ from .targets import Targets
 
 @pytree
 class Likelihood:
-    """y_d = s_d g_d(x) + ε, ε ~ N(0, noise variance_d): noise and signal scale, shared or one per output."""
+    """y_d = s_d g_d(x) + ε with ε ~ N(0, noise variance_d): the noise variance and signal scale of every output."""
 
     noise_variance: Float[Array, " p"]
     output_scale: Float[Array, " p"]  # s_d; the functions g_d all have the kernel's own variance
 
     @classmethod
     def of(cls, noise_variance: Any, output_scale: Any, n_outputs: int) -> Likelihood:
-        """Numbers shared by all outputs become one per output."""
+        """A likelihood with one number per output. A number that all outputs share is repeated."""
         spread = functools.partial(jnp.broadcast_to, shape=(n_outputs,))
         return cls(spread(jnp.asarray(noise_variance)), spread(jnp.asarray(output_scale)))
 
     @property
     def precision(self) -> Float[Array, " p"]:
-        """β_d = s_d²/noise variance_d, of the outputs in units of their scale."""
+        """β_d = s_d²/noise variance_d, the noise precision of each output in units of its scale."""
         return self.output_scale**2 / self.noise_variance
 
 
@@ -47,14 +47,14 @@ def bound_from_statistics(
     likelihood: Likelihood,
     jitter: Float[Array, ""],
 ) -> Float[Array, ""]:
-    """⟨F̂⟩ = -½ Σ_d N_d log(2π noise_d) + evidence, of Y in units of the output scales."""
+    """⟨F̂⟩ = -½ Σ_d N_d log(2π noise variance_d) + evidence, with Y in units of the output scales."""
     statistics, precision = statistics.in_units_of(likelihood.output_scale), likelihood.precision
     constants = -0.5 * jnp.sum(statistics.counts * jnp.log(2.0 * math.pi * likelihood.noise_variance))
     return constants + evidence(kernel.gram(inducing), statistics, precision, jitter)
 
 
 def make_blocks(belief: InputBelief, targets: Any) -> tuple[Block, ...]:
-    """The rows of a belief with their targets: the observed ones and the others."""
+    """The rows of a belief with their targets, in one block of observed rows and one of the others."""
     split = Targets.of(targets)
     return tuple(Block(mean, variance, split.take(rows)) for rows, mean, variance in belief.blocks())
 
@@ -89,13 +89,14 @@ def collapsed_bound(
         NaN where an output was not observed.
     noise_variance : positive number, or (p,)
     jitter : number
-        Times the mean of K_uu's diagonal, added to that diagonal; more where the factorisation needs it.
+        This number times the mean of K_uu's diagonal is added to the diagonal. More is added if the factorisation
+        needs it.
     output_scale : positive number, or (p,)
-        Signal standard deviation per output, on top of the kernel's own variance.
+        The standard deviation of each output's signal, on top of the kernel's own variance.
 
     Returns
     -------
-    The bound; NaN where the noise or the jitter is too small for float64 to tell it.
+    The bound. It is NaN if the noise or the jitter is too small for float64 to compute it.
     """
     inducing_inputs, targets, noise_variance, output_scale = checks.as_arrays(
         inducing_inputs, targets, noise_variance, output_scale

@@ -1,14 +1,14 @@
-"""E[log p(Y | X, U)] over q(X) q(U), for rows that q(U) was not fitted to: summed over rows, or row by row.
+"""E[log p(Y | X, U)] over q(X) q(U), for rows to which q(U) was not fitted: summed over rows, or row by row.
 
     -½ Σ_d [N_d log 2πσ_d² + (yᵀy - 2 α_dᵀΨ1ᵀy_d + s_d² ψ0 + ⟨Ψ2, α_dα_dᵀ - s_d² T diag(βλ/(1+βλ)) Tᵀ⟩)/σ_d²]
 
-For all rows together it follows from their statistics. For a single row n it is, up to a constant,
+For all rows together, this follows from their statistics. For a single row n it is, up to a constant,
 
     b_nᵀ ψ1(x_n) - ½ c_n ψ0(x_n) - ½ ⟨C_n, Ψ2(x_n)⟩,
 
     b_n = Σ_d y_nd/σ_d² α_d,   c_n = Σ_d s_d²/σ_d²,   C_n = Σ_d (α_dα_dᵀ - s_d² T diag(βλ/(1+βλ)) Tᵀ)/σ_d²,
 
-over the outputs d that the row observes.
+with sums over the outputs d that are observed in the row.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def expected_log_likelihood(posterior: Posterior, statistics: Statistics) -> Flo
 
 @pytree
 class RowTerms:
-    """What each row's outputs say: the coefficients of ψ1, ψ0 and Ψ2."""
+    """The coefficients of ψ1, ψ0 and Ψ2 in each row's expected log likelihood. They depend on the row's outputs."""
 
     linear: Float[Array, "n m"]  # b
     constant: Float[Array, " n"]  # c
-    quadratic: Float[Array, "#n m m"]  # C, one for all rows if they observe every output
+    quadratic: Float[Array, "#n m m"]  # C, a single one if every row observes the same outputs
 
 
 def row_terms(posterior: Posterior, values, seen: Bool[Array, "n p"], shared: bool) -> RowTerms:
-    """The coefficients of rows with these outputs; `shared` where all rows observe what the first does."""
+    """The coefficients of rows with these outputs. `shared` says that all rows observe the same outputs."""
     noise, scale, weights = posterior.likelihood.noise_variance, posterior.likelihood.output_scale, posterior.weights
     share = jnp.where(seen, 1.0 / noise, 0.0)  # [n, p]
     some = share[:1] if shared else share

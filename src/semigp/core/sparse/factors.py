@@ -1,9 +1,10 @@
-"""One factorisation that the bound, the predictions and q(U) all read.
+"""One factorisation that the bound, the predictions and q(U) share.
 
     L Lᵀ = K_uu        C = L⁻¹ Ψ2 L⁻ᵀ = U Λ Uᵀ        T = L⁻ᵀ U        a = Tᵀ Ψ1ᵀ Y
 
-With a precision β_d per output, B_d = I + β_d C = U (I + β_d Λ) Uᵀ for every d at the price of one eigendecomposition.
-Outputs observed in different rows have statistics of their own, and so Λ, U and T per group g.
+With a precision β_d per output, B_d = I + β_d C = U (I + β_d Λ) Uᵀ, so that one eigendecomposition serves every d.
+Outputs that are observed in different rows have different statistics. So there are Λ, U and T for each group g of
+outputs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..numerics.pytrees import pytree
 from ..numerics.types import Array
 from .statistics import Statistics
 
-_MAX_ERROR = 0.1  # nats that rounding may take from or add to the bound
+_MAX_ERROR = 0.1  # the largest error of the bound through rounding, in nats
 
 
 @pytree
@@ -25,19 +26,22 @@ class Factors:
     """The statistics in the coordinates in which p(U) is N(0, I) and Ψ2 is diagonal."""
 
     cholesky: Float[Array, "m m"]  # L
-    jitter: Float[Array, ""]  # what was added to K_uu, relative to its mean diagonal
+    jitter: Float[Array, ""]  # what was added to the diagonal of K_uu, relative to its mean
     eigenvalues: Float[Array, "g m"]  # Λ
     directions: Float[Array, "g m m"]  # T = L⁻ᵀ U
     projected: Float[Array, "m p"]  # a
-    group: Int[Array, " p"]
+    group: Int[Array, " p"]  # the group of each output
 
     def shrinkage(self, precision: Float[Array, " p"]) -> Float[Array, "m p"]:
-        """1/(1 + β_d λ): what is left of the prior variance along each direction, for each output."""
+        """1/(1 + β_d λ): the share of the prior variance that is left along each direction, for each output."""
         return 1.0 / (1.0 + precision * self.eigenvalues[self.group].T)
 
 
 def factorise(gram: Float[Array, "m m"], statistics: Statistics, jitter: Float[Array, ""]) -> Factors:
-    """Factorise K_uu and Ψ2. Not to be differentiated (repeated eigenvalues give NaN): see `evidence`."""
+    """Factorise K_uu and Ψ2.
+
+    Do not differentiate through this function, because repeated eigenvalues give NaN. `evidence` has its own gradient.
+    """
     cholesky, needed = jittered_cholesky(gram, jitter)
 
     def directions_of(psi2):
@@ -45,7 +49,7 @@ def factorise(gram: Float[Array, "m m"], statistics: Statistics, jitter: Float[A
         eigenvalues, basis = jnp.linalg.eigh(solve_lower(cholesky, half.T))  # C
         return eigenvalues, solve_lower(cholesky, basis, transpose=True)
 
-    # One after the other: a batch of eigh is not safe on CPUs (see `inverses`).
+    # One matrix after the other, because a batch of eigh is not safe on CPUs (see `inverses`).
     eigenvalues, directions = jax.lax.map(directions_of, statistics.psi2)
     projected = rotate(jnp.swapaxes(directions, 1, 2), statistics.psi1_y, statistics.group)
     # Rounding can leave eigenvalues slightly below zero.
@@ -53,14 +57,18 @@ def factorise(gram: Float[Array, "m m"], statistics: Statistics, jitter: Float[A
 
 
 def rotate(matrices: Float[Array, "g m m"], columns: Float[Array, "m p"], group: Int[Array, " p"]):
-    """matrices_g x_d for every output d, g being its group."""
+    """matrices_g x_d for every output d, where g is the group of d."""
     if matrices.shape[0] == 1:
         return matrices[0] @ columns
     return jnp.einsum("dij,jd->id", matrices[group], columns)
 
 
 def _differences(factors: Factors, statistics: Statistics, precision: Float[Array, " p"]):
-    """β (yᵀy - β aᵀ (I + βΛ)⁻¹ a) and β (ψ0 - tr C): what is left of y, and what the inducing points cannot explain."""
+    """β (yᵀy - β aᵀ (I + βΛ)⁻¹ a) and β (ψ0 - tr C).
+
+    The first is the part of y that the fit does not explain, the second the prior variance that the inducing points do
+    not explain.
+    """
     fit = jnp.sum(precision * factors.projected**2 * factors.shrinkage(precision), axis=0)
     explained = jnp.sum(factors.eigenvalues, axis=1)
     slack = (statistics.psi0 - explained)[factors.group]
@@ -68,7 +76,11 @@ def _differences(factors: Factors, statistics: Statistics, precision: Float[Arra
 
 
 def is_resolved(factors: Factors, statistics: Statistics, precision: Float[Array, " p"]) -> Bool[Array, ""]:
-    """Whether rounding is small: in exact arithmetic both differences are positive. Their terms are β yᵀy and β ψ0."""
+    """Whether rounding errors are small.
+
+    In exact arithmetic both differences are positive. The sizes of their terms, β yᵀy and β ψ0, set the size of the
+    rounding error.
+    """
     residual, slack = _differences(factors, statistics, precision)
     terms = precision * (statistics.y_square + statistics.psi0[factors.group])
     rounding = jnp.finfo(terms.dtype).eps * jnp.sum(terms)
@@ -81,8 +93,9 @@ def evidence(
 ) -> Float[Array, ""]:
     """-½ Σ_d [β_d (y_dᵀy_d - β_d a_dᵀ (I + β_d Λ)⁻¹ a_d) + β_d (ψ0 - tr C) + log|B_d|], the bound without constants.
 
-    Its gradient is written out, so that nothing is differentiated through the factorisations. NaN where rounding has
-    eaten it: where K_uu or the noise is too small for float64, an optimiser would take what is left for a triumph.
+    Its gradient is written out, so that nothing is differentiated through the factorisations. The value is NaN if
+    rounding errors are too large, because K_uu or the noise is too small for float64. Otherwise an optimiser would
+    mistake these errors for a gain.
     """
     return _evidence_forward(gram, statistics, precision, jitter)[0]
 
@@ -110,19 +123,19 @@ def _evidence_backward(residuals, gradient):
         axis=0,
     ) - 0.5 * (statistics.y_square + statistics.psi0[group])
     # In the coordinates T:  d/dC = ½ Σ_d β_d (I - (I + β_d Λ)⁻¹) - ½ Σ_d β_d³ v_d v_dᵀ  and  d/da_d = β_d² v_d,
-    # the sums over the outputs of a group.
+    # with sums over the outputs of a group.
     is_member = (group[:, None] == jnp.arange(directions.shape[0])).astype(precision.dtype)  # [p, g]
     spread = 0.5 * (precision * (1.0 - shrinkage)) @ is_member  # [m, g]
     outer = jnp.einsum("id,dg,jd->gij", solved, precision[:, None] ** 3 * is_member, solved)
     to_c = spread.T[:, :, None] * jnp.eye(spread.shape[0]) - 0.5 * outer
     to_a = precision**2 * solved
-    # Turning L changes nothing, so that 2 Λ d/dC + a (d/da)ᵀ is symmetric and dF = -½ tr(that · L⁻¹ dK L⁻ᵀ).
+    # F does not change if L is rotated. So M = 2 Λ d/dC + a (d/da)ᵀ is symmetric, and dF = -½ tr(M L⁻¹ dK L⁻ᵀ).
     to_k = factors.eigenvalues[:, :, None] * to_c + 0.5 * jnp.einsum(
         "id,dg,jd->gij", factors.projected, is_member, to_a
     )
     transposed = jnp.swapaxes(directions, 1, 2)
     to_gram = -jnp.sum(directions @ (0.5 * (to_k + jnp.swapaxes(to_k, 1, 2))) @ transposed, axis=0)
-    # What was factorised is K + jitter · mean(diag K) · I.
+    # The matrix that was factorised is K + jitter · mean(diag K) · I.
     to_nugget = jnp.trace(to_gram)
     to_gram = to_gram + factors.jitter * to_nugget * jnp.eye(len(to_gram)) / len(to_gram)
     to_statistics = Statistics(
@@ -131,7 +144,7 @@ def _evidence_backward(residuals, gradient):
         gradient * (directions @ to_c @ transposed),
         -0.5 * gradient * precision,
         jnp.zeros_like(statistics.counts),
-        None,  # type: ignore[arg-type]  # no gradient to an index
+        None,  # type: ignore[arg-type]  # an index has no gradient
     )
     return gradient * to_gram, to_statistics, gradient * to_precision, gradient * mean_diagonal * to_nugget
 

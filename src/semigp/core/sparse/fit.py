@@ -1,4 +1,4 @@
-"""The fit of a model to its data: the bound raised by L-BFGS over unconstrained parameters."""
+"""The fit of a model to its data: L-BFGS raises the bound over unconstrained parameters."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from .threads import ParallelLoss, is_worthwhile
 
 # Paths of the parameters that set the signal-to-noise ratio.
 SIGNAL_AND_NOISE = ("noise_variance", "output_scale", "kernel*.variance", "kernel*.variances")
-# Noise and signal variance stay fixed while q(X) and the lengthscales find their place: without that, the first steps
-# often explain everything as noise.
+# In the first stage, noise and signal variance are held while q(X) and the lengthscales move. Without it, the first
+# steps often explain everything as noise.
 DEFAULT_STAGES = (Stage("held signal-to-noise", 50, SIGNAL_AND_NOISE), Stage("all", 2000))
 
 
 def unconstrain(model: Model) -> Model:
-    """Logarithms of the positive parameters."""
+    """The model with the logarithms of its positive parameters."""
     return _map_positive(jnp.log, model)
 
 
 def constrain(model: Model) -> Model:
-    """Back to natural units."""
+    """The model with its positive parameters in natural units, from their logarithms."""
     return _map_positive(jnp.exp, model)
 
 
@@ -56,10 +56,10 @@ def fit(
     tolerance: float = 1e-8,
     callback: Callback | None = None,
 ) -> tuple[Model, FitReport]:
-    """Raise the bound by L-BFGS, stage by stage; `tolerance` is the relative gain at which it counts as converged.
+    """Raise the bound by L-BFGS, stage by stage. `tolerance` is the relative gain at which a stage has converged.
 
-    `callback` is called after every iteration; returning True ends the fit with the best parameters so far, and so
-    does an interrupt from the keyboard.
+    `callback` is called after every iteration. If it returns True, or on an interrupt from the keyboard, the fit ends
+    with the best parameters so far.
     """
     check_stages(model, stages)
     with jax.enable_x64(True):
@@ -72,7 +72,7 @@ def fit(
 
 @contextlib.contextmanager
 def _loss_of(free: Model, data: Data) -> Iterator[Callable[[Model], tuple[Any, Model]]]:
-    """What `maximise` asks for: one program for small problems, all cores for large ones."""
+    """The loss for `maximise`: a single program for small problems, all cores for large ones."""
     if not is_worthwhile(free, data):
         yield lambda f: _loss_and_gradient(f, data)
         return
@@ -96,15 +96,17 @@ def _signal_to_noise(model: Model):
 
 
 def check_stages(model: Model, stages: Sequence[Stage]) -> None:
-    """Raise ValueError where there is nothing to do, or a stage holds what is not there."""
+    """Raise ValueError if there is no stage, or if a stage holds every parameter or one that does not exist."""
     paths = parameter_paths(model)
     if not stages:
         raise ValueError("stages is empty; give at least one Stage.")
     for stage in stages:
         check_count(f"max_iterations of stage {stage.name!r}", stage.max_iterations)
-        for pattern in set(stage.hold) - set(SIGNAL_AND_NOISE):  # those are a menu for any kernel
+        for pattern in set(stage.hold) - set(SIGNAL_AND_NOISE):  # these need not match: they are for any kernel
             if not any(matches(path, [pattern]) for path in paths):
-                raise ValueError(f"Stage {stage.name!r} holds {pattern!r}, which is none of {', '.join(paths)}.")
+                raise ValueError(
+                    f"Stage {stage.name!r} holds {pattern!r}, which matches no parameter; there are {', '.join(paths)}."
+                )
         if all(is_held(model, stage.hold)):
             raise ValueError(f"Stage {stage.name!r} holds everything; nothing is left to fit.")
 
@@ -116,7 +118,7 @@ def fit_restarts(
     tolerance: float = 1e-8,
     callback: Callback | None = None,
 ) -> tuple[Model, FitReport]:
-    """Fit from several starting models and keep the one with the highest bound."""
+    """Fit from several starting models, and keep the fit with the highest bound."""
     if not models:
         raise ValueError("models is empty; give at least one starting model.")
     fits: list[tuple[Model, FitReport]] = []

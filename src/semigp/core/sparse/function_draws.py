@@ -2,8 +2,8 @@
 
     f(·) = φ(·)ᵀ w + k(·, Z) K_uu⁻¹ (u - φ(Z)ᵀ w),    w ~ N(0, I),  u ~ q(U)
 
-The first term is a draw from the prior in random features φ. Every draw has its own features, so that the mean and
-covariance over draws carry no bias from the number of features.
+The first term is a draw from the prior in random features φ. Every draw has its own features. The mean and covariance
+over draws are then unbiased, whatever the number of features.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from ..numerics.types import Array
 
 @pytree
 class FunctionDraws:
-    """s draws of p functions each."""
+    """s draws from the posterior, each of p functions, one per output."""
 
     kernel: Kernel
     inducing_inputs: Float[Array, "m q"]
-    features: FeatureMap  # one map per draw: every leaf has the draws first
+    features: FeatureMap  # one map per draw: the first axis of every leaf is the draws
     feature_weights: Float[Array, "s f p"]
     inducing_weights: Float[Array, "s m p"]
 
     @property
     def n_samples(self) -> int:
-        """Number of draws."""
+        """The number of draws, s."""
         return self.feature_weights.shape[0]
 
     def __call__(self, inputs: Any) -> Float[Array, "s n p"]:
-        """All draws at the same inputs (n, q)."""
+        """The values of all draws at the same inputs (n, q)."""
         checks.check_matrix("inputs", inputs, self.inducing_inputs.shape[1], "the model")
         chunk = rows_per_chunk(np.shape(inputs)[0], self.feature_weights.shape[0] * self.feature_weights.shape[1])
         return in_float64(functools.partial(_all_at, chunk))(self, *checks.as_arrays(inputs))
 
     def each(self, inputs: Any) -> Float[Array, "s p"]:
-        """Every draw at an input of its own (s, q)."""
+        """The values of the draws, each at its own input: draw i at row i of `inputs` (s, q)."""
         checks.check_matrix("inputs", inputs, self.inducing_inputs.shape[1], "the model")
         if np.shape(inputs)[0] != self.n_samples:
             raise ValueError(f"inputs has {np.shape(inputs)[0]} rows; each of {self.n_samples} draws needs one.")
@@ -88,7 +88,7 @@ def draw_functions(
 ) -> FunctionDraws:
     """Draw `n_samples` functions per output; `corrections(key)` draws K_uu⁻¹ u."""
     m, p = inducing.shape[0], output_scale.shape[0]
-    # K_uu carries jitter, so the values at Z that the draw is corrected for carry it too.
+    # K_uu has jitter on its diagonal. So the same jitter is noise on the prior draw's values at Z.
     nugget = jnp.sqrt(jitter * jnp.mean(jnp.diagonal(kernel.gram(inducing))))
 
     def one(key):

@@ -1,4 +1,4 @@
-"""The variationally constrained GP: what is known, what is free, and the objective that ties them together."""
+"""The variationally constrained GP: its data, its parameters, and the objective that a fit raises."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ from .targets import Targets
 
 @pytree
 class Model:
-    """All that a fit may change."""
+    """The parameters that a fit may change."""
 
     kernel: Kernel
     inducing_inputs: Float[Array, "m q"]
     noise_variance: Float[Array, ""] | Float[Array, " p"]  # shared, or one per output
     output_scale: Float[Array, ""] | Float[Array, " p"]  # signal std on top of the kernel's own variance
-    mean: Float[Array, "u q"]  # q(x) of the u rows that are not fully observed
-    variance: Float[Array, "u q"]
+    mean: Float[Array, "u q"]  # mean of q(x) of the u rows that are not fully observed
+    variance: Float[Array, "u q"]  # variance of q(x) of the same rows
 
 
 @pytree
 class Data:
-    """What is known: the observed rows, the others, and the priors."""
+    """What is known: the fully observed rows, the u other rows, and the priors."""
 
     observed: Block | None
-    values: Float[Array, "u q"]  # of the other rows; 0 where missing
-    unknown: Bool[Array, "u q"]  # entries with a variance: missing ones and those with an error bar
-    mean_is_free: Bool[Array, "u q"]  # entries whose mean moves; the variational constraint pins the others
-    targets: Targets  # of the other rows
+    values: Float[Array, "u q"]  # inputs of the other rows; 0 where missing
+    unknown: Bool[Array, "u q"]  # entries that are missing or have an error bar
+    mean_is_free: Bool[Array, "u q"]  # entries whose mean moves; the others stay at the observation
+    targets: Targets  # outputs of the other rows
     prior: RowPrior
     hyperpriors: dict[str, LogNormal]  # parameter name → prior
     jitter: Float[Array, ""]
-    rows: Int[Array, " u"]  # which rows of the data set those are; -1 for rows that only fill up
+    rows: Int[Array, " u"]  # numbers of the other rows in the data set; -1 for rows that are padding
 
     def blocks(self, model: Model) -> tuple[Block, ...]:
-        """q(X | Z), eq:posteriorSemiSupervised: observed rows as they are, the others as the model believes them."""
+        """q(X | Z), eq:posteriorSemiSupervised: the observed rows, and the other rows with the model's q(x)."""
         blocks = () if self.observed is None else (self.observed,)
         if not self.values.shape[0]:
             return blocks
@@ -76,7 +76,7 @@ def make_data(
     hyperpriors: dict[str, LogNormal] | None = None,
     jitter: float = 1e-6,
 ) -> Data:
-    """Sort a data set with holes into what is known and what is not.
+    """Split a data set with holes into fully observed rows and others, with the priors of their unknown entries.
 
     Parameters
     ----------
@@ -85,15 +85,18 @@ def make_data(
     targets : (n, p)
         NaN where missing.
     error : (n, q), optional
-        Error bars (standard deviations) on the inputs; 0 = exact.
+        Error bars (standard deviations) of the inputs, 0 where an input is exact.
     prior : InputPrior, optional
-        Of the unknown entries. By default N(0, 1) where missing, and N(z, error²) where there is an error bar around
-        an observation z: figure 1(a) of the paper. A prior that is given is multiplied by the error bars' N(z, error²).
+        The prior of the unknown entries. By default it is N(0, 1) for a missing entry, and N(z, error²) for an
+        observation z with an error bar: figure 1(a) of the paper. A given prior is multiplied by N(z, error²) for
+        entries with an error bar.
     constrain_means : bool
-        The variational constraint, figure 1(b): where there is an error bar, q's mean stays at the observation; the
-        prior is N(0, I) by default and does not see the error bars.
+        Whether to use the variational constraint, figure 1(b): for an observation with an error bar, the mean of q(x)
+        stays at the observation. The prior is then N(0, I) by default, and does not depend on error bars.
     hyperpriors : {path: LogNormal}, optional
-        For parameters by path, wildcards allowed: "kernel.lengthscale", "kernel*.variance", "noise_variance", …
+        Hyperpriors of parameters by path, wildcards allowed: "kernel.lengthscale", "kernel*.variance", …
+    jitter : number
+        As in `collapsed_bound`.
     """
     checks.check_matrix("inputs", inputs, allow_nan=True)
     checks.check_matrix("targets", targets, allow_nan=True)
@@ -125,8 +128,8 @@ def _row_prior(
     error: np.ndarray,
     constrain_means: bool,
 ) -> RowPrior:
-    """p(x) of the unknown entries of every row, error bars included unless the constraint takes care of them."""
-    multiply_bars = prior is not None and not constrain_means  # the default prior has them in it already
+    """p(x) of the unknown entries of every row. It includes error bars, unless the means are constrained."""
+    multiply_bars = prior is not None and not constrain_means  # the default prior already includes error bars
     if prior is None:
         prior = StandardPrior() if constrain_means else error_bar_prior(inputs, error)
     prior.check(*inputs.shape)
@@ -141,10 +144,10 @@ def _build_row_prior(prior, inputs, values, unknown, error):
 
 
 def _fill_up(rows: np.ndarray) -> Callable[[Any], Any]:
-    """Take `rows` of arrays, and as many rows of zeros as make their number round: weightless rows change nothing.
+    """A function that takes `rows` of arrays, and adds rows of zeros up to a round number.
 
-    Data sets of nearly the same size then share one compilation, for three percent more work, or eight rows, at most;
-    where it would be much work, for 4096 rows.
+    Added rows have weight 0 and change nothing. Data sets of nearly the same size then share one compiled program. This
+    costs at most three percent more rows, or eight, and never more than 4096.
     """
     count = nearly(len(rows), share=32, most=4096)
 
@@ -167,7 +170,10 @@ def start(
     output_scale: Any = 1.0,
     variance: float = 0.5,
 ) -> Model:
-    """A model to begin with: q(x) at the prior's mean, or at the observation where there is one, with `variance`."""
+    """A model from which a fit can start.
+
+    q(x) has the mean of the prior, or the observation as its mean if the mean is not free. Its variance is `variance`.
+    """
     n_inputs, n_outputs = data.values.shape[1], data.targets.values.shape[1]
     inducing_inputs, noise_variance, output_scale = checks.as_arrays(inducing_inputs, noise_variance, output_scale)
     checks.check_matrix("inducing_inputs", inducing_inputs, n_inputs, "inputs")
@@ -183,14 +189,14 @@ def start(
 def objective(model: Model, data: Data, total: Callable[[Any], Any] = lambda sums: sums) -> Float[Array, ""]:
     """F₂ of eq:boundFinalFinal, plus the hyperpriors: ⟨F̂⟩ - KL(q(X|Z) ‖ p(X)) + log p(θ).
 
-    `total` makes sums over all rows of sums over
-    those that are here: where rows are spread over devices, that is all the devices have to say to each other.
+    `total` turns sums over the rows of this device into sums over the rows of all devices. Nothing else has to be
+    exchanged between devices.
     """
     return objective_from_sums(model, total(row_sums(model, data)), data)
 
 
 def row_sums(model: Model, data: Data) -> dict[str, Array]:
-    """All that the objective needs to know of the rows: sums over them, the KL divergence among them."""
+    """All that the objective needs from the rows: the statistics and the KL divergence, summed over rows."""
     sums = collect(model.kernel, model.inducing_inputs, data.blocks(model)).sums()
     if data.values.shape[0]:
         sums["divergence"] = kl_to_rows(*data.belief(model), data.prior, data.unknown)
@@ -198,7 +204,7 @@ def row_sums(model: Model, data: Data) -> dict[str, Array]:
 
 
 def objective_from_sums(model: Model, sums: dict[str, Array], data: Data) -> Float[Array, ""]:
-    """The objective; nothing of the rows is used but their sums."""
+    """The objective, from sums over the rows. The rows in `data` are not used."""
     sums = dict(sums)
     divergence = sums.pop("divergence", jnp.zeros(()))
     statistics = Statistics(**sums, group=data.targets.group)
@@ -208,13 +214,13 @@ def objective_from_sums(model: Model, sums: dict[str, Array], data: Data) -> Flo
 
 
 def hyperparameters(model: Model) -> list[tuple[str, Array]]:
-    """Path and value of every parameter of kernel and likelihood: the positive ones, not those of q(X)."""
+    """Path and value of every parameter of kernel and likelihood. All are positive."""
     own = {"kernel": model.kernel, "noise_variance": model.noise_variance, "output_scale": model.output_scale}
     return by_path(own)
 
 
 def input_belief(model: Model, data: Data) -> InputBelief:
-    """q(x) of the rows that are not fully observed, in their order."""
+    """q(x) of the rows that are not fully observed, in the order of the data set."""
     mean = np.where(data.mean_is_free, model.mean, data.values)
     variance = np.where(data.unknown, model.variance, 0.0)
     is_real = np.asarray(data.rows) >= 0

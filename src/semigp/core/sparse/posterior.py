@@ -1,4 +1,4 @@
-"""q(U) at its optimum and what it predicts, at certain and at uncertain inputs."""
+"""q(U) at its optimum, and its predictions at certain and at uncertain inputs."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class Posterior:
 
     @property
     def jitter(self) -> Float[Array, ""]:
-        """What was added to K_uu's diagonal, relative to its mean."""
+        """What was added to the diagonal of K_uu, relative to the diagonal's mean."""
         return self.factors.jitter
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs, p."""
+        """The number of outputs, p."""
         return self.factors.projected.shape[1]
 
     @property
     def shrinkage(self) -> Float[Array, "m p"]:
-        """1/(1 + β_d λ)."""
+        """1/(1 + β_d λ): the share of the prior variance that is left along each direction."""
         return self.factors.shrinkage(self.likelihood.precision)
 
     @property
@@ -67,7 +67,7 @@ class Posterior:
         return self._for_rows(_moments_by_chunks, belief)
 
     def covariance(self, belief: InputBelief) -> Float[Array, "k p p"]:
-        """Exact covariance of f(x) across outputs: outputs that share an uncertain input are correlated."""
+        """Exact covariance between the outputs f(x). Outputs that share an uncertain input are correlated."""
         return self._for_rows(_output_covariance_by_chunks, belief)
 
     def input_output_covariance(self, belief: InputBelief) -> Float[Array, "k q p"]:
@@ -75,11 +75,11 @@ class Posterior:
         return self._for_rows(_input_output_covariance_by_chunks, belief)
 
     def moments(self, mean: Float[Array, "k q"], variance: Any) -> tuple[Float[Array, "k p"], Float[Array, "k p"]]:
-        """`predict` inside other programs: traced, a few rows at once; variance None = observed."""
+        """The same as `predict`, for a few rows inside a compiled program. Variance None means certain inputs."""
         return _moments(self, mean, variance)
 
     def input_covariance(self, mean: Float[Array, "k q"], variance: Any) -> Float[Array, "k q p"]:
-        """`input_output_covariance` inside other programs."""
+        """The same as `input_output_covariance`, for a few rows inside a compiled program."""
         return _input_output_covariance(self, mean, variance)
 
     def inducing_distribution(self) -> tuple[Float[Array, "m p"], Float[Array, "p m m"]]:
@@ -87,7 +87,7 @@ class Posterior:
         return _inducing_distribution(self)
 
     def sample_functions(self, key: Any, n_samples: int, n_features: int = 1000) -> FunctionDraws:
-        """Draw whole functions from the posterior, to be evaluated at any inputs, as often as needed."""
+        """Draw whole functions from the posterior. They can be evaluated at any inputs, as often as needed."""
         checks.check_count("n_samples", n_samples)
         checks.check_count("n_features", n_features)
         with jax.enable_x64(True):
@@ -108,12 +108,15 @@ class Posterior:
 
 @in_float64
 def _join(blocks: list, order: np.ndarray) -> Any:
-    """The rows of all blocks, in the order they had."""
+    """The rows of all blocks, in their original order."""
     return jax.tree.map(lambda *parts: jnp.concatenate(parts)[order], *blocks)
 
 
 def _by_chunks(quantity: Callable) -> Callable:
-    """Run a per-row quantity of (posterior, mean, variance or None) chunk by chunk, compiled, in float64."""
+    """A function that computes a per-row quantity chunk by chunk, compiled, in float64.
+
+    `quantity` takes the posterior, and mean and variance of rows. The variance is None for certain inputs.
+    """
 
     @functools.partial(jax.jit, static_argnums=3)
     def compiled(posterior, mean, variance, chunk):
@@ -127,7 +130,7 @@ def _by_chunks(quantity: Callable) -> Callable:
         per_group = m if variance is None else m * m * posterior.kernel.nodes_per_pair(mean.shape[1])
         per_row = per_group * posterior.factors.eigenvalues.shape[0]
         n, padded = mean.shape[0], padded_length(mean.shape[0])
-        # Rows up to the next round number: a new count of them seldom needs a new program.
+        # The number of rows is rounded up, so that a new number of rows seldom needs a new compilation.
         mean, variance = jax.tree.map(lambda rows: rows[jnp.minimum(jnp.arange(padded), n - 1)], (mean, variance))
         result = compiled(posterior, mean, variance, rows_per_chunk(padded, per_row))
         return jax.tree.map(lambda rows: rows[:n], result)
@@ -226,7 +229,7 @@ def posterior_from_blocks(
     output_scale: Float[Array, ...],
     jitter: Float[Array, ""],
 ) -> tuple[Posterior, Bool[Array, ""]]:
-    """The optimal q(U) given everything else, and whether float64 resolves it."""
+    """The optimal q(U) given all parameters, and whether rounding errors are small enough in float64."""
     statistics = collect(kernel, inducing, blocks)
     return posterior_from_statistics(kernel, statistics, inducing, noise_variance, output_scale, jitter)
 
@@ -239,7 +242,7 @@ def posterior_from_statistics(
     output_scale: Float[Array, ...],
     jitter: Float[Array, ""],
 ) -> tuple[Posterior, Bool[Array, ""]]:
-    """The same from sums over the rows that are known already."""
+    """The same as `posterior_from_blocks`, from statistics that are already summed over the rows."""
     likelihood = Likelihood.of(noise_variance, output_scale, statistics.counts.shape[0])
     statistics = statistics.in_units_of(likelihood.output_scale)
     factors = factorise(kernel.gram(inducing), statistics, jitter)
@@ -248,7 +251,10 @@ def posterior_from_statistics(
 
 
 def resolved_posterior(posterior: Posterior, resolved: Any) -> Posterior:
-    """The posterior; raise FloatingPointError where rounding has eaten it. Traced ones pass."""
+    """The posterior, unless rounding errors are too large, which raises FloatingPointError.
+
+    While JAX traces a program, this cannot be checked, and the posterior is returned.
+    """
     if checks.is_traced(resolved) or resolved:
         return posterior
     raise FloatingPointError(
@@ -266,7 +272,7 @@ def fit_posterior(
     jitter: Any = 1e-6,
     output_scale: Any = 1.0,
 ) -> Posterior:
-    """The optimal q(U) (appendix A) for given parameters; the arguments are those of `collapsed_bound`."""
+    """The optimal q(U) (appendix A) for given parameters. The arguments are those of `collapsed_bound`."""
     inducing_inputs, targets, noise_variance, output_scale = checks.as_arrays(
         inducing_inputs, targets, noise_variance, output_scale
     )

@@ -1,4 +1,4 @@
-"""The ψ statistics of a data set: all that the bound and the predictions need to know of the rows."""
+"""The ψ statistics of a data set: all that the bound and the predictions need to know about the rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .targets import Targets
 
 @pytree
 class Block:
-    """Rows of one kind with their targets: all certain (variance None) or N(mean, variance)."""
+    """Rows with their targets. Either all inputs are certain (variance None), or they are N(mean, variance)."""
 
     mean: Float[Array, "n q"]
     variance: Float[Array, "n q"] | Float[Array, "n q q"] | None
@@ -26,20 +26,20 @@ class Block:
 
 @pytree
 class Statistics:
-    """Sums over rows. A group is a set of outputs with the same observed rows."""
+    """Sums over rows. A group is a set of outputs that are observed in the same rows."""
 
     psi0: Float[Array, " g"]  # Σ_n E[k(x_n, x_n)]
     psi1_y: Float[Array, "m p"]  # Ψ1ᵀ Y
     psi2: Float[Array, "g m m"]  # Σ_n E[k(z, x_n) k(x_n, z')]
     y_square: Float[Array, " p"]  # Σ_n y²
     counts: Float[Array, " p"]  # observed values per output
-    group: Int[Array, " p"]
+    group: Int[Array, " p"]  # the group of each output
 
     def __add__(self, other: Statistics) -> Statistics:
         return dataclasses.replace(jax.tree.map(jnp.add, self, other), group=self.group)
 
     def sums(self) -> dict[str, Array]:
-        """Those of all rows are the totals of those of parts; `group` is a name, not a sum."""
+        """The statistics that add up over parts of the rows: all but `group`, which is the same in every part."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "group"}
 
     def in_units_of(self, scale: Float[Array, " p"]) -> Statistics:
@@ -65,7 +65,11 @@ def _block_statistics(kernel: Kernel, inducing: Float[Array, "m q"], block: Bloc
 
 
 def _certain(kernel: Kernel, inducing, block: Block):
-    """For rows that are known: the arrays to go through, numbers held per row, the sums, what makes Ψ2 of them."""
+    """What `_block_statistics` needs for rows with certain inputs.
+
+    These are the arrays of the rows, how many numbers are held per row, a function that sums over rows, and a function
+    that turns the last of its sums into Ψ2.
+    """
 
     def sums(rows, weights):
         mean, values = rows
@@ -77,7 +81,7 @@ def _certain(kernel: Kernel, inducing, block: Block):
 
 
 def _uncertain(kernel: Kernel, inducing, block: Block):
-    """The same for rows N(mean, variance)."""
+    """The same as `_certain`, for rows with inputs N(mean, variance)."""
     m, q = inducing.shape
     is_full = block.variance.ndim == 3  # type: ignore[union-attr]
     psi2_sums, finish = kernel.psi2_sums(inducing, is_full)

@@ -1,4 +1,4 @@
-"""Outputs with holes: columns that share their pattern of missing rows share their statistics."""
+"""Outputs with holes. Columns that are missing in the same rows form a group, and share their statistics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..numerics.types import Array
 
 @pytree
 class Targets:
-    """Y with zeros where it is missing, and which rows each group of columns observes."""
+    """Y with 0 for missing values, and the rows in which each group of columns is observed."""
 
     values: Float[Array, "n p"]
     weights: Float[Array, "n g"]  # 1 where the group's columns are observed
@@ -23,7 +23,7 @@ class Targets:
 
     @classmethod
     def of(cls, values: Any) -> Targets:
-        """Split the columns of Y into groups by their pattern of NaN. A traced Y is taken to be complete."""
+        """Split the columns of Y into groups by their pattern of NaN. While JAX traces, Y is taken to be complete."""
         n, p = np.shape(values)
         if isinstance(values, jax.core.Tracer):
             return cls(values, np.ones((n, 1)), np.zeros(p, np.int32))
@@ -38,5 +38,5 @@ class Targets:
 
     @property
     def counts(self) -> Float[Array, " p"]:
-        """Observed values per column."""
+        """The number of observed values in each column."""
         return jnp.sum(self.weights, axis=0)[self.group]

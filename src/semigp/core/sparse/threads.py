@@ -1,9 +1,9 @@
-"""One evaluation on several cores: the rows in parts, of which threads sum as many at once as there are cores.
+"""One evaluation of the objective on several cores: the rows are cut into parts, which threads sum in parallel.
 
-XLA alone keeps one core busy with most of what a chunk of rows needs. The objective depends on rows only through their
-sums, so that an evaluation is three steps: sums of every part, in parallel; the bound and its gradient in those sums;
-the gradient of every part, in parallel. The number of parts does not depend on that of cores, and
-so the digits do not either.
+XLA alone keeps only one core busy with most of the work for a chunk of rows. The objective depends on rows only through
+sums over them. So an evaluation has three steps: the sums of every part, in parallel; the bound, and its gradient with
+respect to the sums; the gradient of every part, in parallel. The number of parts does not depend on the number of
+cores, and therefore the result does not either, to the last digit.
 """
 
 from __future__ import annotations
@@ -26,25 +26,28 @@ from .statistics import Block
 from .targets import Targets
 
 _PARTS = 16
-# Fewer exponentials than that are done in a fraction of a second by one core.
+# One core computes fewer exponentials than this in a fraction of a second.
 _MIN_EXPONENTIALS = 2**26
 
 
 def is_worthwhile(model: Model, data: Data) -> bool:
-    """Whether an evaluation takes long enough."""
+    """Whether an evaluation takes long enough to make several threads worthwhile."""
     n_pairs = len(model.inducing_inputs) ** 2 / 2
     return jax.default_backend() == "cpu" and len(data.values) * n_pairs >= _MIN_EXPONENTIALS
 
 
 def n_cores() -> int:
-    """That this process may use; joblib and others tell their workers by an environment variable."""
+    """The number of cores that this process may use.
+
+    Joblib and similar libraries limit their workers by the environment variable OMP_NUM_THREADS.
+    """
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     told = os.environ.get("OMP_NUM_THREADS", "")
     return min(allowed, int(told)) if told.isdigit() and int(told) > 0 else allowed
 
 
 class ParallelLoss:
-    """Minus the objective and its gradient, in parameters that `constrain` makes a model of."""
+    """Minus the objective, and its gradient, as a function of parameters that `constrain` turns into a model."""
 
     def __init__(self, free: Model, data: Data, constrain: Callable[[Model], Model]) -> None:
         self._count = len(data.values)
@@ -61,7 +64,7 @@ class ParallelLoss:
             return jax.vjp(lambda f: sums(f, data), free)[1](of_sums)[0]
 
         compiled = functools.partial(jax.jit, compiler_options=WIDE_VECTORS)
-        # Compiled here, by one thread, for all.
+        # Compiled once, by this thread, for all threads.
         some = self._models(free)[0]
         like = jax.eval_shape(sums, some, self._parts[0])
         self._sums = compiled(sums).lower(some, self._parts[0]).compile()
@@ -69,7 +72,7 @@ class ParallelLoss:
         self._loss = jax.jit(jax.value_and_grad(loss, argnums=(0, 1)))
 
     def __call__(self, free: Model) -> tuple[jax.Array, Model]:
-        """Loss and gradient."""
+        """The loss and its gradient."""
         models = self._models(free)
         sums = _add_up(self._each(self._sums, models, self._parts))
         loss, (direct, of_sums) = self._loss(models[0], sums, self._parts[0])
@@ -86,7 +89,7 @@ class ParallelLoss:
 
     def _each(self, function: Callable, *arguments: Iterable) -> list:
         def in_double(*each):
-            with jax.enable_x64(True):  # which is a thread's own affair
+            with jax.enable_x64(True):  # every thread has its own setting
                 return jax.block_until_ready(function(*each))
 
         return list(self._threads.map(in_double, *arguments))
@@ -97,7 +100,7 @@ class ParallelLoss:
 
 
 def _split(data: Data) -> Iterable[Data]:
-    """Parts of equal size; rows of weight 0 fill up the last."""
+    """Parts of equal size. The last one is filled up with rows of weight 0."""
     observed = [None] * _PARTS if data.observed is None else _cut_all((data.observed.mean, data.observed.targets))
     rows = (data.values, data.unknown, data.mean_is_free, data.targets, data.prior, data.rows)
     for known, part in zip(observed, _cut_all(rows), strict=True):
@@ -109,7 +112,7 @@ def _split(data: Data) -> Iterable[Data]:
 
 
 def _cut_all(tree: Any) -> list[Any]:
-    """The tree's arrays cut by rows; the groups of outputs, which have no rows, stay whole."""
+    """The tree in parts, with its arrays cut by rows. The groups of outputs, which have no rows, stay whole."""
     leaves, structure = jax.tree.flatten(tree, is_leaf=lambda node: isinstance(node, Targets))
     cut = [_cut_targets(leaf) if isinstance(leaf, Targets) else _cut(leaf) for leaf in leaves]
     return [jax.tree.unflatten(structure, part) for part in zip(*cut, strict=True)]
@@ -130,5 +133,5 @@ def _without_rows(model: Model) -> Model:
 
 
 def _add_up(trees: Iterable[Any]) -> Any:
-    """In order, so that the last digit does not depend on who was first."""
+    """The sum of trees, added in a fixed order, so that its last digit does not depend on which thread ends first."""
     return functools.reduce(lambda one, other: jax.tree.map(jnp.add, one, other), trees)

@@ -1,17 +1,18 @@
-"""The bound in batches: q(U) is explicit and moves by natural-gradient steps, the rest by Adam (see `stream.fit`).
+"""The bound in batches. q(U) is a parameter that moves by natural-gradient steps; Adam moves the rest (`stream.fit`).
 
-With L Lᵀ = K_uu and v = L⁻¹u, p(v) = N(0, I), the best q(v_d) has the natural parameters
+With L Lᵀ = K_uu and v = L⁻¹u, p(v) is N(0, I), and the best q(v_d) has the natural parameters
 
     β_d a_d/s_d   and   I + β_d C,      C = L⁻¹ Ψ2 L⁻ᵀ,      a = L⁻¹ Ψ1ᵀ Y,
 
-which are linear in sums over rows. A natural-gradient step of length ρ is C ← (1-ρ) C + ρ Ĉ, with Ĉ of a batch scaled
-up to all rows, and the same for a (Hensman et al. 2013). The fit stores C and a, because they stay meaningful while
-kernel, inducing inputs and noise move. Given q(v), the objective of a batch of B rows out of n is
+which are linear in sums over rows. A natural-gradient step of length ρ is C ← (1-ρ) C + ρ Ĉ, where Ĉ is C of a batch,
+scaled up to all rows. The same step is taken for a (Hensman et al. 2013). The fit stores C and a, because they stay
+meaningful while kernel, inducing inputs and noise move. Given q(v), the objective of a batch of B rows out of n is
 
     n/B [E log p(Y_B | X_B, U) - KL(q(X_B) ‖ p(X_B))] - KL(q(v) ‖ N(0, I)) + log p(θ),
 
-unbiased, and with all rows and C and a of these, the collapsed bound. q(x) of a row comes from `rows.few_steps`; it is
-at its optimum there, so that nothing is differentiated through it.
+which is an unbiased estimate of the objective of all rows. If the batch is all rows, and C and a are computed from
+them, it is the collapsed bound. q(x) of a row comes from `rows.few_steps`. It is at its optimum there, so that nothing
+has to be differentiated through it.
 """
 
 from __future__ import annotations

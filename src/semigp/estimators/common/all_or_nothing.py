@@ -1,4 +1,4 @@
-"""What every fit promises: all of it, or nothing."""
+"""A fit either succeeds or changes nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A fit that ends with an exception, an interrupt included, leaves the estimator as it was before."""
+    """Decorate a fit so that an exception, such as an interrupt, leaves the estimator as it was before."""
 
     @functools.wraps(fit)
     def careful(self, *args, **kwargs):

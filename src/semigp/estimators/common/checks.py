@@ -1,4 +1,4 @@
-"""Checks of what a user hands in, alike in all estimators."""
+"""Checks of a user's arrays that all estimators share."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ...frames import column_names
 
 
 def check_error_bars(X_std: Any, X: np.ndarray, estimator: Any = None) -> np.ndarray:
-    """Error bars of the shape of X, 0 where there is none; columns of a frame go by the names that the estimator knows.
+    """Error bars of the same shape as X. They are 0 where X is NaN, and 0 everywhere if `X_std` is None.
 
-    Raises ValueError where names or shapes do not fit, and where an error bar is negative or missing beside a value.
+    The columns of a frame are put in the order in which the estimator knows them. Raises ValueError if names or shapes
+    do not match those of X, or if the error bar of a known value is negative or NaN.
     """
     if X_std is None:
         return np.zeros(X.shape)
@@ -27,14 +28,14 @@ def check_error_bars(X_std: Any, X: np.ndarray, estimator: Any = None) -> np.nda
     lost = np.isnan(X_std) & ~np.isnan(X)
     if lost.any():
         row, column = np.argwhere(lost)[0]
-        raise ValueError(f"X_std is NaN at row {row}, column {column}, where X has a value; use 0 where it is exact.")
+        raise ValueError(f"X_std is NaN at row {row}, column {column}, where X has a value; use 0 if it is exact.")
     X_std = np.where(np.isnan(X), 0.0, X_std)
     checks.check_nonnegative("X_std", X_std, "Error bars are standard deviations; use 0 for exact entries.")
     return X_std
 
 
 def _in_order(X_std: Any, names: np.ndarray | None) -> Any:
-    """The columns of a frame in the order of `names`; anything else as it is."""
+    """A frame with its columns in the order of `names`. An array is returned unchanged."""
     found = column_names(X_std)
     if names is None or found is None or list(names) == found:
         return X_std
@@ -45,7 +46,10 @@ def _in_order(X_std: Any, names: np.ndarray | None) -> Any:
 
 
 def check_outputs(y: Any, X: np.ndarray, n_outputs: int) -> np.ndarray:
-    """Outputs (n, p) of the rows X, NaN where unknown; ValueError where they are not as many as the model has."""
+    """The outputs of the rows X as an array (n, p), NaN where unknown.
+
+    Raises ValueError if p is not the number of outputs that the model was fitted to.
+    """
     y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
     check_consistent_length(X, y)
     y = y.reshape(len(y), -1)
@@ -55,7 +59,7 @@ def check_outputs(y: Any, X: np.ndarray, n_outputs: int) -> np.ndarray:
 
 
 def check_columns(Y: np.ndarray, names: Any = None) -> None:
-    """Raise ValueError for a column without any value."""
+    """Raise ValueError if a column has no value at all."""
     empty = np.flatnonzero(np.isnan(Y).all(axis=0))
     if len(empty):
         column = repr(names[empty[0]]) if names is not None else empty[0]

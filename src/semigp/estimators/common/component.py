@@ -1,6 +1,7 @@
-"""q(X) as a mixture: a semi-described GP for every draw of the missing inputs, and their predictions pooled.
+"""One semi-described GP: how it starts, how it is fitted, and what it predicts.
 
-All arrays here are in standard units. Entries that are NaN in a component's inputs have a Gaussian q(x) of their own.
+A fitted estimator has one such component, or one for every draw of the missing inputs. All arrays here are in standard
+units. Entries that are NaN in a component's inputs have a Gaussian q(x).
 """
 
 from __future__ import annotations
@@ -23,42 +24,42 @@ from .starts import START_VARIANCE, centres, starting_inputs
 from .table import Table
 
 _MODEL = ("kernel*", "noise_variance", "output_scale", "inducing_inputs")
-# Of the hyperprior on log lengthscales, for regressions.
+# Standard deviation of the hyperprior on log lengthscales, for regressions.
 LENGTHSCALE_SPREAD = 0.5
-# Relative gain at which a fit has converged.
+# A fit has converged when an iteration gains less than this share of the bound.
 TOLERANCE = 1e-7
-# Up to so many times the number of inducing points, rows whose inputs are all certain get an exact GP.
+# If all inputs are certain, up to this many rows per inducing point are fitted by an exact GP.
 EXACT_ROWS_PER_INDUCING = 2
-# Model, data, stages, tolerance and callback to the fitted model with its rows, q(U), and how it went.
+# (model, data, stages, tolerance, callback) → the fitted model with q(x) of its rows, q(U), and a report.
 Optimise = Callable[[Model, Data, Sequence[Stage], float, Callback | None], tuple[Model, Posterior, FitReport]]
 
 
 def fit_here(
     model: Model, data: Data, stages: Sequence[Stage], tolerance: float, callback: Callback | None
 ) -> tuple[Model, Posterior, FitReport]:
-    """All rows in one place."""
+    """Fit a model whose rows are all in this process."""
     model, report = fit(model, data, stages, tolerance, callback)
     return model, posterior(model, data), report
 
 
 class Notes(Protocol):
-    """Results by name, that need not be found again where a fit is taken up."""
+    """Results that are kept by name, so that a resumed fit does not compute them again."""
 
     def get(self, name: str) -> Any:
-        """What is known by that name, or None."""
+        """The value kept under this name, or None."""
 
     def put(self, name: str, value: Any) -> None:
-        """Keep arrays and plain values."""
+        """Keep a value, which is made of arrays and plain numbers, under this name."""
 
 
 class NoNotes:
-    """Nothing is kept."""
+    """Notes of a fit that cannot be resumed. They keep nothing."""
 
     def get(self, name: str) -> Any:
-        """Never anything."""
+        """None, because nothing was kept."""
 
     def put(self, name: str, value: Any) -> None:
-        """Forgotten at once."""
+        """Keep nothing."""
 
 
 NO_NOTES = NoNotes()
@@ -66,25 +67,25 @@ NO_NOTES = NoNotes()
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is the same for every component."""
+    """The settings that all components of an estimator share."""
 
     n_inducing: int
-    per_output: bool  # noise and signal variance of every output its own
-    constrain_means: bool  # q's mean at the observation where there is an error bar
+    per_output: bool  # every output has its own noise and signal variance
+    constrain_means: bool  # where there is an error bar, the mean of q(x) stays at the observation
     max_iter: int
     random_state: int
     callback: Callback | None = None
-    linear: bool = False  # a linear kernel beside the RBF
-    lengthscale_spread: float | None = None  # of the hyperprior on log lengthscales
-    lengthscale_start: float = 1.0  # factor on the lengthscales to start from
-    variance_start: float = 1.0  # factor on the variance of q(x) to start from
+    linear: bool = False  # add a linear kernel to the RBF
+    lengthscale_spread: float | None = None  # std of the hyperprior on log lengthscales; None means no hyperprior
+    lengthscale_start: float = 1.0  # factor on the lengthscales at the start
+    variance_start: float = 1.0  # factor on the variance of q(x) at the start
     optimise: Optimise = fit_here
     notes: Notes = NO_NOTES
 
 
 @dataclass(frozen=True)
 class Component:
-    """One semi-described GP, fitted."""
+    """A fitted semi-described GP."""
 
     model: Model
     data: Data
@@ -92,14 +93,14 @@ class Component:
 
     @property
     def noise_variance(self) -> np.ndarray:
-        """Per output."""
+        """The noise variance of every output."""
         return np.asarray(self.posterior.likelihood.noise_variance)
 
 
 def fit_component(
     recipe: Recipe, table: Table, prior: InputPrior | None = None, before: Model | None = None
 ) -> tuple[Component, FitReport]:
-    """A semi-described GP, from scratch or from a model of other rows (Algorithm 1, last step)."""
+    """Fit a semi-described GP, from scratch or from a model `before` of other rows (Algorithm 1, last step)."""
     model, data, stages = start_component(recipe, table, prior, before)
     model, q_u, report = recipe.optimise(model, data, stages, TOLERANCE, recipe.callback)
     return Component(model, data, q_u), report
@@ -108,7 +109,7 @@ def fit_component(
 def start_component(
     recipe: Recipe, table: Table, prior: InputPrior | None = None, before: Model | None = None
 ) -> tuple[Model, Data, list[Stage]]:
-    """Where `fit_component` begins, what is known, and what it does."""
+    """The model that `fit_component` starts from, its data, and the stages of its search."""
     q = table.inputs.shape[1]
     hyperpriors = default_hyperpriors(q, recipe.linear, recipe.lengthscale_spread)
     data = make_data(table.inputs, table.targets, table.error, prior, recipe.constrain_means, hyperpriors)
@@ -136,7 +137,11 @@ def start_component(
 
 
 def _stages(recipe: Recipe, is_certain: bool, is_warm: bool, is_exact: bool) -> list[Stage]:
-    """With q(x) to find: that first, in a model that is given, or with signal and noise held. Then everything."""
+    """The stages of a search. The last one moves all parameters but those that are always held.
+
+    If there is a q(x) to find, another stage comes first. It holds the whole model if that comes from a fit to other
+    rows, otherwise only signal and noise.
+    """
     idle = idle_parameters(recipe.linear)
     hold = idle + (("inducing_inputs",) if is_exact else ())
     stages = [Stage("all rows", recipe.max_iter, hold)]
@@ -156,7 +161,7 @@ def predict(component: Component, belief: InputBelief) -> tuple[np.ndarray, np.n
 def infer_inputs(
     component: Component, inputs: np.ndarray, targets: np.ndarray, prior: InputPrior | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of q(x) for the NaN of new rows, each row on its own; known inputs are as they are."""
+    """Mean and variance of q(x) of new rows, each row on its own. Known inputs keep their values, with variance 0."""
     free = np.isnan(inputs)
     start = np.where(free, 0.0, inputs), np.full(inputs.shape, START_VARIANCE)
     if not free.any():

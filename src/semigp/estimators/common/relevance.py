@@ -1,4 +1,4 @@
-"""Which inputs matter."""
+"""How much each input matters."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ...core.kernels import Kernel
 
 
 def relevance(kernels: Sequence[Kernel], input_variance: Any = 1.0) -> np.ndarray:
-    """How much of the outputs' variation runs along each input, the largest being 1.
+    """How much the outputs vary along each input, relative to the largest, which is 1.
 
-    The prior variance of the slope ∂f/∂x_i, which is σ²/ℓ_i² for an RBF and v_i for a linear kernel, times the variance
-    of the input (1 in standard units), averaged over the kernels.
+    It is the prior variance of the slope ∂f/∂x_i, times the variance of the input (1 in standard units), averaged over
+    the kernels. The variance of the slope is σ²/ℓ_i² for an RBF kernel and v_i for a linear one.
     """
     slopes = np.mean([slope_variance(kernel) for kernel in kernels], axis=0) * input_variance
     return slopes / max(slopes.max(), np.finfo(float).tiny)

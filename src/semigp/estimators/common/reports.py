@@ -1,4 +1,4 @@
-"""What an estimator says of its fit: how long the whole of it took, one report of several searches, warnings."""
+"""What an estimator tells about its fit: how long it took, one report for several searches, and warnings."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        """Since the fit began."""
+        """Seconds since the fit began."""
         return time.perf_counter() - self._started
 
     def told_to(self, callback: Callback | None) -> Callback | None:
-        """A callback whose `progress.seconds` are those of the whole fit, not of the search that runs just now."""
+        """A callback whose `progress.seconds` count from the start of the whole fit, not of the current search."""
         return None if callback is None else lambda progress: callback(replace(progress, seconds=self.seconds))
 
     def noted_in(self, report: FitReport) -> FitReport:
-        """A report whose seconds are those of the whole fit."""
+        """The report, with the seconds of the whole fit."""
         return replace(report, seconds=self.seconds)
 
 
 def worst(reports: Sequence[FitReport]) -> FitReport:
-    """The first report of those with the worst status."""
+    """The report with the worst status; the first one, if several have it."""
     return min(reports, key=lambda report: _ORDER.index(report.status))
 
 
 def joint_report(reports: Sequence[FitReport]) -> FitReport:
-    """One report of the searches for several draws: status and message of the worst, the trace of the first."""
+    """One report for the fits to several draws, with the status and message of the worst and the trace of the first."""
     if len(reports) == 1:
         return reports[0]
     stages = [
@@ -62,7 +62,7 @@ def joint_report(reports: Sequence[FitReport]) -> FitReport:
 
 
 def warn_of(report: FitReport, statuses: Sequence[Status] = ("iteration limit", "failed")) -> None:
-    """A ConvergenceWarning where a fit has one of these statuses, or has found nothing but noise."""
+    """Warn with a ConvergenceWarning if a fit has one of these statuses, or has found nothing but noise."""
     if report.status in statuses or report.is_all_noise:
-        # The user's line is four calls up: this function, `fit`, and what makes it all or nothing.
+        # The user's line is the fourth level: above this function, `fit`, and the wrapper by `all_or_nothing`.
         warnings.warn(report.message, ConvergenceWarning, stacklevel=4)

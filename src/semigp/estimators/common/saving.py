@@ -1,4 +1,4 @@
-"""Fitted estimators in files."""
+"""Saving a fitted estimator to a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import storage
 
-# Parameters that belong to one run: files leave them out.
+# Parameters that make sense for one run only. Files leave them out.
 NOT_STORED = ("callback", "mesh", "checkpoint")
 
 
@@ -31,7 +31,7 @@ class Saved:
         storage.write(path, self, stored_classes(), about)
 
     def _stored(self) -> dict[str, Any]:
-        """What a file holds of the estimator."""
+        """The attributes that are written to a file."""
         state = vars(self).copy()
         state |= {name: None for name in NOT_STORED if name in state}
         if not isinstance(self.random_state, Integral):  # type: ignore[attr-defined]

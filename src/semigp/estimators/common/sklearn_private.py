@@ -1,6 +1,7 @@
-"""All that is used of scikit-learn's private modules, so that a new version can break one file only.
+"""Everything that we use from scikit-learn's private modules. A new version can then break this one file only.
 
-`_parameter_constraints` of an estimator is public by use: scikit-learn's own estimators and their checks rely on it.
+The attribute `_parameter_constraints` of our estimators is also private by its name. But scikit-learn's own estimators
+and its checks for estimators rely on it.
 """
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions

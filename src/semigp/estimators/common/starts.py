@@ -1,4 +1,4 @@
-"""Where a search starts: inputs that are not known, and inducing points."""
+"""Where a search starts: q(x) of unknown inputs, and the inducing points."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from threadpoolctl import threadpool_limits
 
 from .table import Table
 
-# Variance of q(x) at the start, where nothing is known of it, and at least.
+# Variance of q(x) at the start where nothing is known about it, and the smallest variance that a start may have.
 START_VARIANCE, _MIN_VARIANCE = 0.5, 0.01
 
 
 def starting_inputs(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Where q(x) starts: at the moments given, else at the nearest row on [X, Y]; latent inputs at Y's components."""
+    """Mean and variance of q(x) at the start.
+
+    Missing inputs start at the table's moments, if it has some. Otherwise they start at the values of the nearest row,
+    compared on [X, Y]. Latent inputs start at the principal components of Y.
+    """
     has_bar = table.error > 0
     mean, variance = _with_components(table), np.where(has_bar, np.maximum(table.error**2, 1e-8), START_VARIANCE)
     holes = np.isnan(mean)
@@ -27,7 +31,7 @@ def starting_inputs(table: Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _with_components(table: Table) -> np.ndarray:
-    """The inputs, with principal components of the outputs for those of which nothing is known."""
+    """The inputs, with latent ones (NaN in every row) replaced by principal components of the outputs."""
     inputs, is_latent = table.inputs.copy(), np.isnan(table.shared.inputs).all(axis=0)
     if is_latent.any():
         inputs[:, is_latent] = principal_components(table.targets, int(is_latent.sum()), table.shared.targets)
@@ -35,9 +39,9 @@ def _with_components(table: Table) -> np.ndarray:
 
 
 def principal_components(targets: np.ndarray, count: int, sample: np.ndarray | None = None) -> np.ndarray:
-    """The first components of Y (0 where missing) with unit variance; small noise for those beyond its rank.
+    """The first principal components of Y, with 0 for missing values, scaled to unit variance.
 
-    They are those of a sample, where one is given.
+    Components beyond the rank of Y are small random numbers. The directions come from `sample`, if it is given.
     """
     sample = targets if sample is None else sample
     _, singular, axes = np.linalg.svd(np.nan_to_num(sample), full_matrices=False)
@@ -48,7 +52,7 @@ def principal_components(targets: np.ndarray, count: int, sample: np.ndarray | N
 
 
 def centres(rows: np.ndarray, count: int, random_state: int) -> np.ndarray:
-    """Of clusters of rows; fewer than asked for if fewer rows differ."""
+    """The centres of `count` clusters of rows, or fewer if there are fewer distinct rows."""
     count = min(count, len(np.unique(rows, axis=0)))
-    with threadpool_limits(1, user_api="openmp"):  # of several threads each adds up its part, and digits depend on it
+    with threadpool_limits(1, user_api="openmp"):  # with several threads the last digits depend on their number
         return KMeans(count, n_init=1, max_iter=20, random_state=random_state).fit(rows).cluster_centers_

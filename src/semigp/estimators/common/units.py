@@ -1,4 +1,4 @@
-"""Standard units, in which everything is fitted, and the user's own units, in which everything is told."""
+"""Standard units, in which everything is fitted, and the user's own units, in which results are reported."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class Units:
 
     @classmethod
     def of(cls, values: np.ndarray) -> Units:
-        """The units of the columns of `values` (n, d), in which NaN is left out."""
+        """The units of the columns of `values` (n, d). NaN is ignored."""
         return cls.measured(StandardScaler().fit(values)) if values.shape[1] else cls(np.zeros(0), np.ones(0))
 
     @classmethod
     def measured(cls, scaler: StandardScaler) -> Units:
-        """Those that a scaler has found, perhaps block by block."""
+        """The units that a scikit-learn scaler has measured, perhaps block by block."""
         return cls(scaler.mean_, scaler.scale_)
 
     def standard(self, values: np.ndarray) -> np.ndarray:
-        """Values with mean 0 and standard deviation 1."""
+        """Convert values from their own units to standard units."""
         return (values - self.mean) / self.std
 
     def natural(self, values: np.ndarray) -> np.ndarray:
-        """Values in their own units again."""
+        """Convert values from standard units back to their own units."""
         return values * self.std + self.mean
 
     def __len__(self) -> int:

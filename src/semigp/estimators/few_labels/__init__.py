@@ -1,1 +1,1 @@
-"""Many rows, few labels."""
+"""Classification where many rows are known but few labels."""

@@ -1,4 +1,4 @@
-"""Classification with few labels: all rows are embedded, and the labelled ones tell the classes of the others."""
+"""Classification with few labels: all rows are embedded, and a classifier learns from the labelled ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .label_mixture import LabelMixture
 from .labels import LabelColumn, Labels, is_known, read_labels, without_object_type
 from .spaces import Locations, TrainingSpaces
 
-# Latent inputs by default, if there are as many columns: those that are not needed are switched off.
+# The default number of latent inputs, if there are at least as many columns. Those that are not needed fade out.
 _COMPONENTS = 10
 
 
@@ -37,22 +37,23 @@ def _knows_probabilities(estimator: SemiSupervisedGPClassifier) -> bool:
 class SemiSupervisedGPClassifier(
     Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
-    """Many rows, few labels: a Bayesian GP-LVM of all rows, and a classifier in its latent space.
+    """Classification with many rows and few labels: a Bayesian GP-LVM, and a classifier in its latent space.
 
-    Section 3.3 of the paper: rows are embedded whether they have labels or not; each labelled row stands for draws
-    from its q(x); at prediction, probabilities are averaged over q(x*), so that they are softer where the embedding
-    is unsure.
+    This is section 3.3 of the paper. All rows are embedded, with a label or without. The classifier learns from draws
+    of q(x) of each labelled row. At prediction, probabilities are averaged over q(x*), so that they are less sure where
+    the embedding is uncertain.
 
     Parameters
     ----------
     n_components : int, optional
-        Latent inputs; by default 10, or as many as there are columns.
+        The number of latent inputs. By default 10, but at most the number of columns, and less than the number of rows.
     n_samples : int
-        Draws from q(x) for each labelled row, and for each row to predict; 0 = means only.
+        The number of draws from q(x) for each labelled row, and for each row to predict. With 0, only the means are
+        used.
     classifier : "auto" or scikit-learn classifier
-        "auto" mixes Gaussian processes on the labels, in latent space and on the rows themselves, by the likelihood of
-        labels left out; it keeps labelled rows at their means. Any other classifier is trained on latent inputs in
-        units of their lengthscales.
+        "auto" mixes several Gaussian processes on the labels, in the latent space and on the rows themselves. Each is
+        weighted by how well it predicts labels that were left out. Here labelled rows are at their means. Any other
+        classifier is trained on latent inputs in units of their lengthscales.
     n_inducing, back_constrained, scaling, max_iter, callback
         As in `BayesianGPLVM`.
     random_state : int, RandomState or None
@@ -60,27 +61,29 @@ class SemiSupervisedGPClassifier(
     Attributes
     ----------
     classes_ : (n_classes,)
-        Or, for several labels per row, their column numbers.
+        The classes. With several labels per row, the column numbers of the labels.
     transduction_ : (n,) or (n, n_labels)
-        The class of every training row: its label if it has one, and any value, else what is predicted.
+        The class of every training row: its label if it has one, otherwise the prediction. For a row without any value
+        in X it is always the prediction.
     lvm_ : BayesianGPLVM
+        The model that embeds the rows.
     classifiers_ : list
         The fitted classifier, or one for each of several labels.
-    head_weights_ : dict, a list of them for several labels, or None
-        With "auto", the share of each Gaussian process.
+    head_weights_ : dict, list of dict for several labels, or None
+        With "auto", the weight of each Gaussian process.
     embedding_, embedding_std_, relevance_, n_relevant_, bound_, fit_report_
         As in `BayesianGPLVM`.
     labelled_ : (l,)
-        Numbers of the rows that have a label.
+        The numbers of the rows that have a label.
     output_names_ : list of str, or None
-        Of the labels, where they came as a frame or a series with a name.
+        The names of the labels, if y was a frame, or a series with a name.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    A class with a single labelled row is fine. Columns without any value and fewer than two classes are errors; a row
-    without any value is embedded at the prior. Scale columns in different units as `scaling` says.
+    One labelled row per class is enough. Columns without any value, and fewer than two classes, are errors. A row
+    without any value is embedded at the prior. If columns have different units, see `scaling`.
     """
 
     fit_report_: FitReport
@@ -119,7 +122,7 @@ class SemiSupervisedGPClassifier(
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        """NaN is welcome in X, and several labels per row."""
+        """Tell scikit-learn that X may hold NaN, and that a row may have several labels."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.classifier_tags.multi_label = True
@@ -135,11 +138,11 @@ class SemiSupervisedGPClassifier(
         ----------
         X : (n, p)
             NaN where missing.
-        y : (n,)
+        y : (n,) or (n, n_labels)
             Classes of any type; -1, NaN or None mark rows without a label. A matrix (n, n_labels) of 0 and 1 gives
-            several labels per row, each of which may be unknown by itself.
+            several labels per row, each of which may be unknown.
         sample_weight : (n,), optional
-            Of the labels; rows without one are embedded whatever their weight.
+            Weights of the labels. They have no influence on the embedding.
         """
         self._validate_params()
         watch = Stopwatch()
@@ -154,7 +157,7 @@ class SemiSupervisedGPClassifier(
         for name in ("embedding_", "embedding_std_", "relevance_", "n_relevant_", "bound_", "fit_report_", "n_iter_"):
             setattr(self, name, getattr(self.lvm_, name))
         self._n_features_out = self.lvm_.n_components
-        # The same noise for every row that is predicted: what is said of a row does not depend on the others.
+        # Every predicted row gets the same noise, so that its probabilities do not depend on the rows beside it.
         self._noise = _antithetic_normal(self.n_samples, self._n_features_out, random)
         self._seed = random.randint(2**31 - 1)
         self._lengthscale = np.asarray(self.lvm_._component.model.kernel.lengthscale)
@@ -166,7 +169,7 @@ class SemiSupervisedGPClassifier(
 
     @all_or_nothing
     def relabel(self, y: Any, sample_weight: Any = None) -> SemiSupervisedGPClassifier:
-        """Learn from other labels of the same rows. The embedding stays: what `fit` would have given, at once."""
+        """Learn from other labels of the same rows. The embedding stays, so this gives the result of `fit` at once."""
         check_is_fitted(self)
         return self._learn(read_labels(self._rows, y, sample_weight), sample_weight is not None)
 
@@ -201,7 +204,7 @@ class SemiSupervisedGPClassifier(
         )
 
     def _fit_given(self, column: LabelColumn, is_weighted: bool, random: np.random.RandomState) -> Any:
-        """The user's classifier on the labelled rows, each as often as it has draws."""
+        """Fit the user's classifier to the labelled rows, with one copy of a row for each of its draws."""
         mean, std = self.embedding_[column.rows], self.embedding_std_[column.rows]
         copies = len(self._noise)
         noise = random.normal(size=(copies, *mean.shape)) if self.n_samples else np.zeros((1, *mean.shape))
@@ -211,37 +214,37 @@ class SemiSupervisedGPClassifier(
             if not has_fit_parameter(self.classifier, "sample_weight"):
                 raise ValueError(f"{type(self.classifier).__name__} does not take sample_weight.")
             options["sample_weight"] = np.tile(column.weights, copies)
-        if len(np.unique(column.classes)) < 2:  # one of several labels, the same wherever it is known
+        if len(np.unique(column.classes)) < 2:  # one of several labels, with the same value wherever it is known
             return DummyClassifier().fit(inputs, np.tile(column.classes, copies))
         return clone(self.classifier).fit(inputs, np.tile(column.classes, copies), **options)
 
     # ---- predicting
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; 0 or 1 for each of several labels."""
+        """The most probable class of each row. With several labels, 0 or 1 for each of them."""
         probabilities = self._predict(X)
         return self._labels.decide(probabilities)
 
     @available_if(_knows_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class (n, n_classes), or of each of several labels (n, n_labels)."""
+        """The probability of each class (n, n_classes). With several labels, that of each label (n, n_labels)."""
         probabilities = self._predict(X)
         if self._labels.is_multilabel:
             return np.column_stack([each[:, 1] for each in probabilities])
         return probabilities[0]
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
-        """Mean, and on request standard deviation, of q(x): see `BayesianGPLVM.transform`."""
+        """Mean, and on request standard deviation, of q(x). See `BayesianGPLVM.transform`."""
         X = self._check_rows(X)
         return self.lvm_.transform(X, return_std)
 
     def impute(self, X: Any = None, return_std: bool = False) -> Any:
-        """Rows with their NaN filled in, by default those of `fit`: see `BayesianGPLVM.impute`."""
+        """Rows with their NaN filled in, by default the training rows. See `BayesianGPLVM.impute`."""
         check_is_fitted(self)
         return self.lvm_.impute(X, return_std)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy on the rows whose labels are known: rows without one do not count."""
+        """The accuracy on the rows whose labels are known. Rows without a label do not count."""
         y = np.asarray(y)
         known = is_known(y) if y.ndim == 1 else np.all([is_known(column) for column in y.T], axis=0)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
@@ -256,7 +259,7 @@ class SemiSupervisedGPClassifier(
         return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
 
     def _probabilities(self, X: np.ndarray, beliefs: RowBeliefs) -> list[np.ndarray]:
-        """Averages over q(x) of the class probabilities, for every column of labels."""
+        """The class probabilities of every row, averaged over its q(x), for every column of labels."""
         results = [np.zeros((len(X), column.n_classes)) for column in self._labels.columns]
         for k, rows, mean, std in beliefs.parts():
             weight = beliefs.weight[k, rows, None] / len(self._noise)
@@ -274,12 +277,12 @@ class SemiSupervisedGPClassifier(
         result = np.zeros((len(inputs), column.n_classes))
         if hasattr(classifier, "predict_proba"):
             result[:, classifier.classes_] = classifier.predict_proba(inputs)
-        else:  # a vote
+        else:  # without probabilities, every draw has one vote
             result[np.arange(len(inputs)), classifier.predict(inputs)] = 1.0
         return result
 
 
 def _antithetic_normal(count: int, n_inputs: int, random: np.random.RandomState) -> np.ndarray:
-    """Normal draws in pairs that cancel, so that the mean of an even number of them is exact; without draws, a zero."""
+    """Normal draws in pairs z and -z, so that an even number of draws has mean 0. If `count` is 0, a single zero."""
     half = random.normal(size=((count + 1) // 2, n_inputs))
     return np.concatenate([half, -half])[:count] if count else np.zeros((1, n_inputs))

@@ -1,8 +1,9 @@
-"""The classifier "auto": Gaussian processes on the labels, mixed by how well each predicts what it leaves out.
+"""The classifier "auto": Gaussian processes on the labels, weighted by how well each predicts labels that it left out.
 
-Rows lie in two spaces, that of their latent inputs and that of their own columns, and labels may vary smoothly with
-either, or be alike along clusters. One GP has the graphs of both spaces, one the distances in both, one has all four;
-the last has the distances between columns alone, since labels that are many need no help.
+A row has a place in two spaces, the latent inputs and the columns of X. In each, labels may vary smoothly with
+distance, or be alike along clusters, which a graph of neighbours shows. One GP uses the graphs of both spaces, one uses
+the distances in both, and one uses all four. The last GP uses the distances in the columns of X alone, because with
+many labels nothing else is needed.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from ...core.label_gp import LabelGP, one_hot, sharpen
 from .labels import LabelColumn
 from .spaces import Locations, TrainingSpaces
 
-# Which parts each GP has. The parts are the graphs of latent inputs and of columns, then the distances in them.
+# The parts of the covariance of each GP. 0 and 1 are the graphs in latent inputs and in columns, 2 and 3 the distances.
 _HEADS = {"graphs": (0, 1), "distances": (2, 3), "all": (0, 1, 2, 3), "columns": (3,)}
-# Weights are exp(log-likelihood of the labels left out, times this): few labels say less about which GP is best.
+# Weights are exp(_TRUST · log-likelihood of the labels left out). It is below 1, because few labels say little about
+# which GP is best.
 _TRUST = 0.5
-# New rows at a time: their tables with the labelled rows stay small.
+# New rows are predicted this many at a time, so that the matrices of their distances to the labelled rows stay small.
 _CHUNK = 4096
 
 
 class LabelMixture:
-    """Fitted on creation to the labelled rows."""
+    """A weighted mixture of GPs on the labels. It is fitted to the labelled rows when it is created."""
 
     _FORMER_NAMES: ClassVar = {"_view": "_labelled"}
 
@@ -39,7 +41,7 @@ class LabelMixture:
         self.weights = dict(zip(_HEADS, softmax([_TRUST * score for _, score in fits]).tolist(), strict=True))
 
     def predict(self, locations: Locations) -> np.ndarray:
-        """Probabilities of the classes (n, c)."""
+        """The probabilities of the classes (n, c)."""
         return np.concatenate([self._predict(some) for some in _chunks(locations)])
 
     def _predict(self, locations: Locations) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a user's y says: which rows have a label, and what it is."""
+"""Reading a user's y: which rows have a label, and which class it is."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _UNLABELLED = -1
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """Some rows and their classes, as numbers 0, …, n_classes - 1."""
+    """The labelled rows and their classes, as numbers 0, …, n_classes - 1."""
 
     rows: np.ndarray
     classes: np.ndarray
     n_classes: int
-    weights: np.ndarray  # of those rows, 1 on average
+    weights: np.ndarray  # weights of these rows, with mean 1
 
 
 @dataclass(frozen=True)
 class Labels:
-    """One column of labels, or several that are 0 or 1."""
+    """One column of labels, or several columns of labels that are 0 or 1."""
 
     classes: np.ndarray
     columns: list[LabelColumn]
     is_multilabel: bool
 
     def decide(self, probabilities: list[np.ndarray]) -> np.ndarray:
-        """The most probable classes, in the user's terms."""
+        """The most probable class of every row, as the user named it."""
         best = [np.argmax(each, axis=1) for each in probabilities]
         return np.column_stack(best) if self.is_multilabel else self.classes[best[0]]
 
     def completed(self, predicted: np.ndarray) -> np.ndarray:
-        """Predictions for the training rows, with the labels that are known in their place."""
+        """Predictions for the training rows, in which known labels replace the predicted ones."""
         completed = predicted.copy()
         for number, column in enumerate(self.columns):
             if self.is_multilabel:
@@ -50,7 +50,7 @@ class Labels:
 
 
 def read_labels(X: np.ndarray, y: Any, sample_weight: Any = None) -> Labels:
-    """Labels of the rows of X; ValueError where there is nothing to learn from."""
+    """Read the labels of the rows of X. Raises ValueError if there is nothing to learn from."""
     if y is None:
         raise ValueError("SemiSupervisedGPClassifier requires y to be passed, but the target y is None.")
     y = _as_array(y)
@@ -61,7 +61,7 @@ def read_labels(X: np.ndarray, y: Any, sample_weight: Any = None) -> Labels:
         columns = [_indicator_column(y[:, k], k, weights, has_values) for k in range(y.shape[1])]
         return Labels(np.arange(y.shape[1]), columns, True)
     y = column_or_1d(y, warn=True)
-    # A row without any value has nothing to learn from.
+    # Nothing can be learned from the label of a row without any value.
     known = is_known(y) & ~np.isnan(X).all(axis=1)
     _check_some_known(known)
     labelled = without_object_type(y[known])
@@ -71,13 +71,13 @@ def read_labels(X: np.ndarray, y: Any, sample_weight: Any = None) -> Labels:
     if len(np.unique(column.classes)) < 2:
         raise ValueError(
             f"The labelled rows are all of one class, {classes[column.classes[0]]}: label rows of at least two classes"
-            " (-1 marks rows without a label; a class must have another name)."
+            " (-1 marks rows without a label, so that no class can be called -1)."
         )
     return Labels(classes, [column], False)
 
 
 def _column(rows: np.ndarray, classes: np.ndarray, n_classes: int, weights: np.ndarray) -> LabelColumn:
-    """Rows without weight are no labels."""
+    """A column of labels, without the rows whose weight is 0."""
     used = weights[rows] > 0
     if not used.any():
         raise ValueError("sample_weight is 0 for every labelled row: there is nothing to learn from.")
@@ -92,13 +92,16 @@ def _indicator_column(values: np.ndarray, number: int, weights: np.ndarray, has_
     if not np.isin(flags, [0, 1]).all():
         odd = flags[~np.isin(flags, [0, 1])][0]
         raise ValueError(
-            f"y has several columns, so that its values must be 0, 1 or unknown; column {number} has {odd}."
+            f"y has several columns, therefore its values must be 0, 1 or unknown; column {number} has {odd}."
         )
     return _column(np.flatnonzero(known), flags.astype(int), 2, weights)
 
 
 def _as_array(y: Any) -> np.ndarray:
-    """Lists keep the types of their entries; text that stands for a missing label is refused."""
+    """Labels as an array. Entries of a list keep their types.
+
+    Raises ValueError if y is sparse, or if a text such as "nan" stands for a missing label.
+    """
     if hasattr(y, "toarray"):
         raise ValueError("y is sparse; give y.toarray().")
     array = np.asarray(y)
@@ -113,7 +116,7 @@ def _as_array(y: Any) -> np.ndarray:
 
 
 def is_known(values: np.ndarray) -> np.ndarray:
-    """Not -1, NaN, NaT, None or pandas' NA. Booleans and texts are all known."""
+    """Which labels are known: all but -1, NaN, NaT, None and pandas' NA. Booleans and texts are always known."""
     if values.dtype.kind == "M":
         return ~np.isnat(values)
     if values.dtype.kind == "O":
@@ -136,7 +139,7 @@ def _check_some_known(known: np.ndarray, where: str = "") -> None:
 
 
 def without_object_type(values: np.ndarray) -> np.ndarray:
-    """Texts or numbers that an array of objects held."""
+    """An array of objects as an array of texts or of numbers. Other arrays are returned unchanged."""
     if values.dtype.kind != "O":
         return values
     if len({isinstance(value, str) for value in values}) > 1:

@@ -1,7 +1,7 @@
-"""A Gaussian field over rows that varies little between neighbours: a Matérn covariance on their graph.
+"""A Gaussian field over rows that varies little between neighbours: a Matérn covariance on the graph of the rows.
 
 With S the normalised adjacency of the graph, the field has covariance (κ + I - S)⁻², scaled to unit variance at every
-row. Its value at a new row is the mean of those at its neighbours, weighed as edges are.
+row. Its value at a new row is the weighted mean of its values at the row's neighbours.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from scipy.sparse.linalg import eigsh
 from scipy.special import softmax
 from sklearn.neighbors import NearestNeighbors
 
-# Neighbours that have an edge, and the one whose distance is the local unit of length.
+# Every row has edges to this many nearest neighbours. The distance to the `_UNIT`-th one is the local unit of length.
 _NEIGHBOURS, _UNIT = 15, 8
 _SHARPNESS = 4.0
-_FAINTEST = -18.0  # log of the weakest edge: a row that is far from all others keeps some
+_FAINTEST = -18.0  # log weight of the weakest edge: a row that is far from all others keeps its edges
 _KAPPA = 0.01
-# Up to so many rows the whole spectrum is used, beyond that so many of its smoothest waves.
+# Up to this many rows the whole spectrum of the graph is used; with more rows, only this many of its smoothest waves.
 _MOST_ROWS, _WAVES = 3000, 500
 
 
 class RowGraph:
-    """The field over given rows."""
+    """The Gaussian field over the rows of a graph."""
 
     def __init__(self, rows: np.ndarray) -> None:
         self._rows = rows
         distances, neighbours = self._search.kneighbors()
-        # Not quite nothing where many rows are equal, nor where all are.
+        # The smallest unit of length. It is above 0 even if many rows, or all, are equal.
         self._least = 1e-6 * (float(distances.max()) or 1.0)
         self._unit = self._units(distances)
         edges = np.exp(np.maximum(self._log_edges(distances, neighbours), _FAINTEST))
@@ -41,30 +41,31 @@ class RowGraph:
         return NearestNeighbors(n_neighbors=min(_NEIGHBOURS, len(self._rows) - 1)).fit(self._rows)
 
     def _stored(self) -> dict[str, Any]:
-        """All but what is built anew."""
+        """The attributes that are written to a file. The search for neighbours is built again after loading."""
         return {name: part for name, part in vars(self).items() if name != "_search"}
 
     def covariance(self, labelled: np.ndarray) -> np.ndarray:
-        """Of all rows with some of them (n, l)."""
+        """The covariance (n, l) of all rows with the `labelled` ones."""
         return self._features @ self._features[labelled].T
 
     def extend(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """What is given for all rows (n, l), at new rows."""
+        """The values at new rows, from `values` (n, l) at the rows of the graph."""
         distances, neighbours = self._search.kneighbors(rows)
-        weights = softmax(self._log_edges(distances, neighbours), axis=1)  # far rows still have a nearest one
+        # By softmax, a new row that is far from all others takes the value of the nearest one.
+        weights = softmax(self._log_edges(distances, neighbours), axis=1)
         return np.einsum("nk,nkl->nl", weights, values[neighbours])
 
     def _units(self, distances: np.ndarray) -> np.ndarray:
-        """How far apart rows are just there."""
+        """The local unit of length at each row."""
         return np.maximum(distances[:, min(_UNIT, distances.shape[1]) - 1], self._least)
 
     def _log_edges(self, distances: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
-        """Log weights of the edges from any rows to their neighbours among the given ones."""
+        """Log weights of the edges from any rows to their neighbours in the graph."""
         return -_SHARPNESS * distances**2 / (self._units(distances)[:, None] * self._unit[neighbours])
 
 
 def _features(edges: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
-    """Rows whose inner products are the covariance: waves of the graph over κ + frequency, of unit length."""
+    """Features whose inner products are the covariance: waves of the graph over κ + frequency, scaled to length 1."""
     n, count = neighbours.shape
     graph = csr_matrix((edges.ravel(), (np.repeat(np.arange(n), count), neighbours.ravel())), (n, n))
     graph = graph.maximum(graph.T)

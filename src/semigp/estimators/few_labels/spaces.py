@@ -1,4 +1,4 @@
-"""Where rows lie: in their latent inputs and in their own columns; and how near the labelled rows are there."""
+"""The two spaces in which rows have a place, latent inputs and columns of X, and how near the labelled rows are."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from sklearn.metrics.pairwise import euclidean_distances
 from ...core.label_gp import CovariancePart, evenly_spread, median_square
 from .row_graph import RowGraph
 
-# Rows that tell a median distance.
+# The median distance is computed from at most this many rows.
 _ENOUGH_ROWS = 1000
 
 
 @dataclass(frozen=True)
 class Locations:
-    """Where rows lie."""
+    """The places of rows in both spaces."""
 
     latent: np.ndarray  # (n, q) means of q(x), or draws from it
     columns: np.ndarray  # (n, p) without NaN
 
 
 class TrainingSpaces:
-    """All training rows, labelled or not: they turn the locations of rows into parts of a covariance."""
+    """The spaces with all training rows, labelled or not. They turn locations into parts of a covariance."""
 
-    _FORMER_NAMES: ClassVar = {"_places": "_locations"}  # of attributes, in files
+    _FORMER_NAMES: ClassVar = {"_places": "_locations"}  # names of attributes in older files
 
     def __init__(self, locations: Locations, lengthscale: np.ndarray) -> None:
         self._lengthscale = lengthscale
@@ -38,14 +38,18 @@ class TrainingSpaces:
         self._locations = locations
 
     def _graph_spaces(self, locations: Locations) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours are found in latent inputs half way between their own and the kernel's units."""
+        """The spaces in which neighbours are found.
+
+        Latent inputs are divided by the square roots of their lengthscales, halfway between their own units and units
+        of the lengthscale.
+        """
         return locations.latent / np.sqrt(self._lengthscale), locations.columns
 
     def _distance_spaces(self, locations: Locations) -> tuple[np.ndarray, np.ndarray]:
         return locations.latent / self._lengthscale, locations.columns
 
     def from_labelled(self, labelled: np.ndarray) -> LabelledSpaces:
-        """The spaces as seen from some of the rows."""
+        """The spaces, seen from the `labelled` rows."""
         graphs = [graph.covariance(labelled) for graph in self._graphs]
         spaces = [space[labelled] for space in self._distance_spaces(self._locations)]
         return LabelledSpaces(self, labelled, graphs, spaces)
@@ -53,21 +57,21 @@ class TrainingSpaces:
 
 @dataclass(frozen=True)
 class LabelledSpaces:
-    """The training rows' spaces, as seen from the labelled rows."""
+    """The spaces of the training rows, seen from the labelled rows."""
 
     _FORMER_NAMES: ClassVar = {"landscape": "training"}
 
     training: TrainingSpaces
     labelled: np.ndarray
-    graphs: list[np.ndarray]  # covariance of all rows with the labelled ones
-    spaces: list[np.ndarray]  # the labelled rows where distances are measured
+    graphs: list[np.ndarray]  # for each graph, the covariance (n, l) of all rows with the labelled ones
+    spaces: list[np.ndarray]  # the labelled rows in each space in which distances are measured
 
     def among(self) -> list[CovariancePart]:
-        """The labelled rows with each other."""
+        """The parts of the covariance of the labelled rows with each other."""
         return [CovariancePart(graph[self.labelled], False) for graph in self.graphs] + self._distances(self.spaces)
 
     def towards(self, locations: Locations) -> list[CovariancePart]:
-        """New rows with the labelled ones."""
+        """The parts of the covariance of new rows with the labelled ones."""
         triples = zip(self.training._graphs, self.graphs, self.training._graph_spaces(locations), strict=True)
         graphs = (graph.extend(covariance, space) for graph, covariance, space in triples)
         parts = [CovariancePart(graph, False) for graph in graphs]

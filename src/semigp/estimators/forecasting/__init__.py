@@ -1,1 +1,1 @@
-"""Series with gaps."""
+"""Forecasts of time series, which may have gaps."""

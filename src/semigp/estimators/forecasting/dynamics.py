@@ -1,4 +1,7 @@
-"""The dynamics of a series: for every column an exact GP from the last values to the next one, in standard units."""
+"""The dynamics of a series: for every column an exact GP that predicts the next value from the last ones.
+
+All values are in standard units.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from ...core.kernels import RBF, Linear
 from ...core.search.report import Callback, FitReport, labelled
 from ..common.relevance import slope_variance
 
-# Windows that hyperparameters are fitted to, and that a forecast is conditioned on, at most.
+# The largest number of windows to which hyperparameters are fitted, and on which a forecast is conditioned.
 _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
-# Wide priors let the lags that do not matter go: of two dozen, a system may need two.
+# Wide hyperpriors let lags that do not matter drop out. A system may need only two of two dozen lags.
 _SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
 _LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
 _CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
@@ -29,7 +32,7 @@ def fit_models(
     callback: Callback | None,
     phase: str = "fit",
 ) -> Fitted:
-    """A model for each column of `values` (T, p), from the windows without NaN."""
+    """Fit a model for each column of `values` (T, p), to the windows without NaN."""
     inputs, targets = window_table(values, covariates, window)
     usable = np.flatnonzero(~np.isnan(np.column_stack([inputs, targets])).any(axis=1))
     some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
@@ -52,9 +55,10 @@ def _hyperpriors(q: int) -> dict[str, LogNormal]:
 
 
 def choose_window(filled: np.ndarray, covariates: np.ndarray, max_iter: int, callback: Callback | None) -> int:
-    """The window of highest evidence for the values that all windows can see, less one nat per lag.
+    """The window with the highest evidence, less one nat per lag.
 
-    All are tried, since evidence need not rise steadily: a system with a delay has a second, higher maximum there.
+    Windows are compared on the same values, which have enough past for the longest window. All windows are tried,
+    because the evidence need not rise steadily: a system with a delay has a second, higher maximum at the delay.
     """
     candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
     longest, found = candidates[-1], {}
@@ -66,21 +70,24 @@ def choose_window(filled: np.ndarray, covariates: np.ndarray, max_iter: int, cal
 
 
 def has_enough_windows(values: np.ndarray, covariates: np.ndarray, window: int) -> bool:
-    """Whether the windows without NaN are enough to learn from."""
+    """Whether there are enough windows without NaN to learn from."""
     inputs, targets = window_table(values, covariates, window)
     complete = ~np.isnan(np.column_stack([inputs, targets])).any(axis=1)
     return bool(complete.sum() >= max(30, 5 * window))
 
 
 def posteriors(models: list[ExactModel], past: np.ndarray, covariates: np.ndarray, window: int) -> list[ExactPosterior]:
-    """One for each column, given the latest windows that are known."""
+    """The posterior of each column's function, given the latest windows without NaN."""
     inputs, targets = window_table(past, covariates, window)
     known = np.flatnonzero(~np.isnan(inputs).any(axis=1))[-_MAX_TO_CONDITION:]
     return [condition(m, ExactRows.of(inputs[known], targets[known, column])) for column, m in enumerate(models)]
 
 
 def lag_relevance(models: list[ExactModel], window: int) -> np.ndarray:
-    """Which lags matter (window, p), lag 1 first: the prior variance of the slope along each, the largest being 1."""
+    """How much each lag matters (window, p), lag 1 first.
+
+    It is the prior variance of the slope along the lag, relative to the largest, which is 1.
+    """
     slopes = [slopes_by_lag(slope_variance(model.kernel), window, len(models)) for model in models]
     mean = np.mean(slopes, axis=0)
     return mean / mean.max()

@@ -1,4 +1,4 @@
-"""Forecasts of a series by a GP of its own past, simulated freely with the uncertainty that it has."""
+"""Forecasts of a series by a GP of its own past, in a free simulation that carries the uncertainty along."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from .dynamics import choose_window, fit_models, has_enough_windows, lag_relevan
 
 
 class GPForecaster(Saved, BaseEstimator):
-    """Auto-regression by Gaussian processes: the next value as a function of the last `window`.
+    """Auto-regression by Gaussian processes: the next value as a function of the last `window` values.
 
-    The kernel is RBF + linear, each lag with its own lengthscale and slope, under priors wide enough for lags to drop
-    out. Forecasts feed on themselves; in the default, sampled, form whole functions are drawn from the posterior and
-    each is rolled forward, so that what is not known of the dynamics shows in the spread of the paths.
+    The kernel is RBF + linear. Each lag has its own lengthscale and slope, under hyperpriors that are wide enough for
+    lags to drop out. Each predicted value becomes an input of the next prediction. By default, whole functions are
+    drawn from the posterior and each is rolled forward. What is not known about the dynamics then shows in the spread
+    of the paths.
 
     Gaps (NaN) are inferred together with the dynamics, and drawn several times, so that their uncertainty is in the
     forecast as well.
@@ -41,11 +42,12 @@ class GPForecaster(Saved, BaseEstimator):
     Parameters
     ----------
     window : int or "auto"
-        Lags. "auto" compares several by the evidence for the same values, hyperpriors included, less one nat per lag.
+        The number of lags. "auto" compares several by their evidence for the same values, hyperpriors included, less
+        one nat per lag.
     n_draws : int
-        Draws of the gaps, where there are some.
+        How often the gaps are drawn, if there are some.
     max_iter : int
-        Of the optimiser.
+        The largest number of iterations of the optimiser.
     callback : callable, optional
         Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
     random_state : int, RandomState or None
@@ -53,19 +55,20 @@ class GPForecaster(Saved, BaseEstimator):
     Attributes
     ----------
     window_ : int
+        The number of lags that was used.
     bound_ : float
         The log evidence of the standardised values, hyperpriors included, summed over the columns. These are exact
-        GPs: the evidence itself takes the place of a bound.
+        GPs, so that the evidence itself takes the place of a bound.
     lag_relevance_, relevance_ : (window_,) or (window_, p)
-        Which lags matter, lag 1 first: the prior variance of the slope along each, the largest being 1.
+        How much each lag matters, lag 1 first: the prior variance of the slope along it, relative to the largest.
     n_iter_ : int
-        Iterations of the longest search.
+        The number of iterations of the longest search.
     series_names_ : list of str
-        Of the columns.
+        The names of the columns.
     noise_variance_ : (p,)
-        Of the values, in their own units squared.
+        The noise variance of the values, in their own units squared.
     fit_report_ : FitReport
-        Of the column whose fit went worst.
+        The report of the column whose fit went worst.
 
     Examples
     --------
@@ -113,11 +116,11 @@ class GPForecaster(Saved, BaseEstimator):
         Parameters
         ----------
         series : (T,), (T, p), or a Series or DataFrame of pandas or polars
-            NaN is a gap.
+            The values, with NaN in the gaps.
         covariates : (T, c), optional
-            What is known in advance of every step, such as the hour of the day.
+            What is known in advance for every step, such as the hour of the day.
         time : str, optional
-            The column of a frame that holds the times; a column of dates needs no telling.
+            The column of a frame that holds the times. A column of dates is recognised without it.
         """
         self._validate_params()
         watch = Stopwatch()
@@ -135,7 +138,7 @@ class GPForecaster(Saved, BaseEstimator):
     def _check_covariates(
         self, covariates: Any, steps: int, names: list[str] | None = None
     ) -> tuple[np.ndarray, list[str]]:
-        """Values and names; where names are given, the columns of a frame come in their order."""
+        """The values and names of the covariates. If `names` is given, the columns of a frame are put in that order."""
         if covariates is None:
             return np.zeros((steps, 0)), []
         covariates, found = read_series(covariates, "covariates")
@@ -144,7 +147,7 @@ class GPForecaster(Saved, BaseEstimator):
         if len(covariates) != steps:
             raise ValueError(f"covariates has {len(covariates)} rows; {steps} are needed, one for every step.")
         if np.isnan(covariates).any():
-            raise ValueError("covariates holds NaN; what is known in advance has no gaps.")
+            raise ValueError("covariates holds NaN; give only covariates that are known at every step.")
         return covariates, found.names
 
     def _check_length(self, values: np.ndarray) -> None:
@@ -167,8 +170,8 @@ class GPForecaster(Saved, BaseEstimator):
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
         filled, how = fill_gaps(standard), (self.max_iter, callback)
         self.window_ = choose_window(filled, extra, *how) if isinstance(self.window, str) else self.window
-        # What is seen whole comes first, if there is enough of it; then everything, the gaps filled by a draw: their
-        # means would fit too well, and leave no noise.
+        # The first fit uses the windows without gaps, if there are enough of them. The second uses all windows, with
+        # the gaps filled by a draw: their means would fit too well, and the noise would be underestimated.
         is_enough = has_enough_windows(standard, extra, self.window_)
         models, reports = fit_models(standard if is_enough else filled, extra, self.window_, *how)
         if np.isnan(standard).any():
@@ -185,7 +188,7 @@ class GPForecaster(Saved, BaseEstimator):
         self.noise_variance_ = np.array([m.noise_variance + NOISE_FLOOR for m in models]) * self._scale.std**2
 
     def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
-        """Everything a forecast needs from the series itself: gaps drawn, posteriors, last windows."""
+        """Keep what a forecast needs from the series: draws of the gaps, posteriors, and the last windows."""
         self._values, self._covariates, self._timeline = values, covariates, timeline
         self.series_names_ = timeline.names
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
@@ -208,19 +211,21 @@ class GPForecaster(Saved, BaseEstimator):
         covariates: Any = None,
         random_state: Any = None,
     ) -> Forecast:
-        """The next `steps` values.
+        """Forecast the next `steps` values.
 
         Parameters
         ----------
         steps : int
+            The number of steps to forecast.
         propagation : {"sample", "full", "diagonal", "none"}
-            How uncertainty is carried on: functions drawn from the posterior and rolled forward; moment matching with
-            the full covariance of the window (between columns, its linear part); with its diagonal, as in the paper; or
-            not at all.
+            How uncertainty is carried from step to step. "sample" draws functions from the posterior and rolls each
+            forward. "full" matches moments, with the full covariance of the window (between columns, its linear part).
+            "diagonal" matches moments with the diagonal of the covariance, as in the paper. "none" carries no
+            uncertainty along.
         n_paths : int
-            Of the sampled forecast.
+            The number of paths, if `propagation` is "sample".
         covariates : (steps, c)
-            Of the steps to come, where the model was fitted with some.
+            The covariates of the steps to come, if the model was fitted with some.
         random_state : int, RandomState or None
             By default the forecaster's own.
         """
@@ -238,7 +243,7 @@ class GPForecaster(Saved, BaseEstimator):
     def _future_covariates(self, covariates: Any, steps: int) -> np.ndarray:
         count = self._covariates.shape[1]
         if covariates is None and count:
-            raise ValueError(f"The model was fitted with {count} covariates; give those of the next {steps} steps.")
+            raise ValueError(f"The model was fitted with {count} covariates; give them for the next {steps} steps.")
         future, _ = self._check_covariates(covariates, steps, self._covariate_names)
         if future.shape[1] != count:
             raise ValueError(f"covariates has {future.shape[1]} columns; the model was fitted with {count}.")
@@ -252,14 +257,15 @@ class GPForecaster(Saved, BaseEstimator):
         paths, ran_out = sample_paths(jax.random.key(seed), self._components, self._last, extra, bounds, n_paths)
         if ran_out.mean() > 0.05:
             warnings.warn(
-                f"{ran_out.mean():.0%} of the paths ran away and were held, as far beyond the values seen as these are "
-                "apart; the dynamics are hardly known there. Try another window, or a longer series.",
+                f"{ran_out.mean():.0%} of the paths ran away and were held at limits: below the series' minimum, or "
+                "above its maximum, by the difference of the two. The dynamics are hardly known there. Try another "
+                "window, or a longer series.",
                 stacklevel=3,
             )
         return Forecast.from_paths(self._scale.natural(paths), self._timeline, self._values, int(ran_out.sum()))
 
     def _matched(self, propagation: str, extra: np.ndarray) -> Forecast:
-        """By moment matching, from the mean of what is believed of the gaps."""
+        """Forecast by moment matching, with the gaps filled by their means."""
         past = self._scale.standard(self._values)
         if self._gaps is not None:
             past = self._gaps.filled(past)
@@ -277,9 +283,9 @@ class GPForecaster(Saved, BaseEstimator):
 
     @all_or_nothing
     def update(self, values: Any, covariates: Any = None) -> GPForecaster:
-        """Go on from new values, which follow the ones so far, without fitting anew.
+        """Append new values to the series, without another fit. Forecasts then start after them.
 
-        Columns of a frame go by their names; its times, if it has some, are those right after the series.
+        The columns of a frame are matched by their names. Its times, if it has some, must follow those of the series.
         """
         check_is_fitted(self)
         new = read_next(values, self._timeline)
@@ -290,7 +296,10 @@ class GPForecaster(Saved, BaseEstimator):
         return self
 
     def impute(self, return_std: bool = False) -> Any:
-        """The series with its gaps filled, and on request the standard deviation of every value; frames as frames."""
+        """The series with its gaps filled, and on request the standard deviation of every value.
+
+        If the series was a frame, frames are returned.
+        """
         check_is_fitted(self)
         mean, std = self._values.copy(), np.zeros(self._values.shape)
         if self._gaps is not None:
@@ -302,10 +311,11 @@ class GPForecaster(Saved, BaseEstimator):
         return found if return_std else found[0]
 
     def backtest(self, series: Any, horizon: int, n_origins: int = 10, propagation: str = "sample") -> list[dict]:
-        """Scores of forecasts from several origins: fitted up to the first, continued to the others.
+        """Scores of forecasts from several origins.
 
-        The origins are spread over the second half of the series, which is taken without covariates. One dictionary for
-        each, with the origin and the scores of `Forecast.score`.
+        The model is fitted up to the first origin, and updated for the others. The origins are spread over the second
+        half of the series. Covariates are not used. There is one dictionary for each origin, with the origin and the
+        scores of `Forecast.score`.
         """
         checks.check_count("horizon", horizon)
         checks.check_count("n_origins", n_origins)

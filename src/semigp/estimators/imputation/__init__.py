@@ -1,1 +1,1 @@
-"""A table to be filled."""
+"""Filling the holes of a table."""

@@ -1,4 +1,4 @@
-"""A table with holes, filled: every column a Gaussian process of the others."""
+"""Fills the holes of a table: every column is predicted from the others by a Gaussian process."""
 
 from __future__ import annotations
 
@@ -25,30 +25,32 @@ from ..common.units import Units
 
 
 class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Missing entries of a table, with error bars.
+    """Fills in the missing entries of a table, with error bars.
 
-    Chained equations, each of them a Gaussian process: every column is regressed on all the others, missing entries are
-    drawn given the current values of the rest, and the table is swept until it is a draw as a whole; `n_draws` times.
-    There is no output here: to predict a column, use `SemiDescribedGPRegressor`.
+    The method is chained equations with a Gaussian process for each column. Every column is regressed on all the
+    others, and its missing entries are drawn given the current values of the rest. Several sweeps over all columns make
+    one draw of the whole table. This is repeated `n_draws` times. No column is special here: to predict one column, use
+    `SemiDescribedGPRegressor`.
 
     Parameters
     ----------
     n_draws : int
-        Draws of the whole table.
+        The number of draws of the whole table.
     max_iter : int
-        Sweeps over the columns before a draw of the table counts.
+        The number of sweeps over the columns for each draw of the table.
     callback : callable, optional
-        Called with a `Progress` after every sweep; returning True ends the draws there, and those that were made count.
+        Called with a `Progress` after every sweep. Returning True ends the fit with the draws that were made so far.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     bound_ : float
-        The log evidence of the known values of every column with holes given the other columns, in standard units.
+        The log evidence of the known values of each column with holes, given the other columns, in standard units and
+        summed over these columns.
     fit_report_ : FitReport
-        How it went; the trace is that evidence after each of the first sweeps.
+        How the fit went. The trace is the log evidence after each of the first sweeps.
     n_iter_ : int
-        Sweeps of a draw.
+        The number of sweeps for each draw.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -81,14 +83,14 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        """NaN is what it is for."""
+        """Tell scikit-learn that X may hold NaN."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> GPImputer:
-        """Learn how the columns of X, NaN where missing, depend on each other."""
+        """Learn how the columns of X depend on each other. Missing entries are NaN."""
         self._validate_params()
         watch = Stopwatch()
         self._frame_kind = FrameKind.of(X)
@@ -107,7 +109,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """New rows with their NaN filled in by posterior means; each row on its own."""
+        """New rows with their NaN filled in by posterior means. Each row is filled on its own."""
         X, found = self._complete(X)
         return self._moments(X, found)[0]
 
@@ -117,9 +119,9 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._moments(self._training, self._imputation)[0]
 
     def impute(self, X: Any = None, return_std: bool = False) -> Any:
-        """Rows with their NaN filled in, and on request standard deviations, 0 where known; by default those of `fit`.
+        """Rows with their NaN filled in, by default the training rows, and on request their standard deviations.
 
-        Frames come back as frames.
+        The standard deviation of a known entry is 0. Frames are returned as frames.
         """
         check_is_fitted(self)
         kind = self._frame_kind if X is None else FrameKind.of(X)
@@ -128,7 +130,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return (mean, std) if return_std else mean
 
     def sample(self, X: Any = None) -> np.ndarray:
-        """Draws of the whole table (n_draws, n, p), for multiple imputation; by default of the rows of `fit`."""
+        """Draws of the whole table (n_draws, n, p), for multiple imputation. By default the table is that of `fit`."""
         check_is_fitted(self)
         X, found = (self._training, self._imputation) if X is None else self._complete(X)
         natural = self._units.natural(found.draws)

@@ -1,1 +1,1 @@
-"""Rows and no inputs: a latent space."""
+"""Finding latent inputs of rows for which no inputs were recorded."""

@@ -1,4 +1,4 @@
-"""Features of the outputs, for q(x) as a function of them."""
+"""Features of a row's outputs. A back constraint makes q(x) a function of them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from ..common.starts import centres
 
-# Principal components at most; centres at most, and one for so many rows.
+# The largest numbers of principal components and of centres, and how many rows there must be for each centre.
 _MOST_DIRECTIONS, _MOST_CENTRES, _ROWS_PER_CENTRE = 50, 200, 3
 
 
 @dataclass(frozen=True)
 class Features:
-    """φ(y) = [1, principal components, Gaussian bumps around centres], mixed so that columns are orthonormal."""
+    """φ(y) = [1, principal components, Gaussian bumps around centres] times a matrix that makes columns orthonormal."""
 
     directions: np.ndarray  # (p, r)
     centres: np.ndarray  # (k, p)
-    precision: float  # of the bumps: as wide as the centres are apart
+    precision: float  # of the bumps; their width is the median distance between centres
     mixing: np.ndarray  # (1 + r + k, f)
 
     @classmethod
     def of(cls, rows: np.ndarray, random_state: int) -> Features:
-        """Fitted to training rows without NaN. Orthonormal over those, the weights have one scale."""
+        """Features that are orthonormal over these rows (without NaN), so that all weights have the same scale."""
         count = min(_MOST_CENTRES, max(1, len(rows) // _ROWS_PER_CENTRE))
         places = centres(rows, count, random_state)
         directions = np.linalg.svd(rows, full_matrices=False)[2][:_MOST_DIRECTIONS].T

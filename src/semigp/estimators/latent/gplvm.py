@@ -1,4 +1,4 @@
-"""The Bayesian GP-LVM: every input is latent, and found from the outputs alone."""
+"""The Bayesian GP-LVM: every input is latent, which means that it is found from the outputs alone."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from ..common.units import Units
 from .features import Features
 from .row_beliefs import RowBeliefs
 
-# A fifth of q(x)'s usual starting variance: the components of Y are a good first guess.
+# The factor on the usual starting variance of q(x). It is small, because the components of Y are a good first guess.
 _VARIANCE_START = 0.2
-# Directions in which the latent rows vary by less than this share of the most relevant one do not count.
+# A latent input counts as relevant if its relevance is at least this share of the largest one.
 _LEAST_RELEVANCE = 0.02
-# Training rows from which q(x) of a row with holes is searched.
+# The search for q(x) of a row with holes starts from this many training rows, one after the other.
 _STARTS = 5
-# Inducing points by default: one for so many rows, between these numbers.
+# The default number of inducing points is one for this many rows, but between these two numbers.
 _ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
-# Columns are in different units if the widest is so many times as wide as the lower quartile.
+# Columns have different units if the largest standard deviation is more than this many times the lower quartile.
 _SAME_UNITS = 10.0
 
 
 def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
-    """What to divide the columns by; 1 for those that are constant."""
+    """The numbers by which the columns are divided. If every column has its own, that of a constant column is 1."""
     each = np.nanstd(Y, axis=0)
-    each = np.where(each > 1e-10 * np.nanmax(np.abs(Y), axis=0), each, 0.0)  # rounding is no width
+    each = np.where(each > 1e-10 * np.nanmax(np.abs(Y), axis=0), each, 0.0)  # rounding errors are not a width
     widths = each[each > 0]
     if not widths.size:
         return np.ones(Y.shape[1])
@@ -65,29 +65,29 @@ def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
 
 
 class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Rows as noisy functions of a few latent inputs, each of which is a belief.
+    """A model of rows as noisy functions of a few latent inputs, which are known only as beliefs.
 
-    The latent inputs start at the principal components; noise and signal are held for the first iterations, so that
-    not everything is explained as noise. Irrelevant dimensions are switched off by their lengthscales.
+    The latent inputs start at the principal components. Noise and signal are held for the first iterations, so that
+    not everything is explained as noise. Latent inputs that are not needed get long lengthscales and fade out.
 
     Parameters
     ----------
     n_components : int
-        Latent inputs.
+        The number of latent inputs.
     n_inducing : int, optional
-        By default a twelfth of the rows, at least 25 and at most 100.
+        The number of inducing points. By default a twelfth of the rows, at least 25 and at most 100.
     back_constrained : bool
-        Make q(x) a function of the row, fitted with everything else: new rows are then embedded at once, a hundred
-        thousand in seconds, for a lower bound and slightly less accuracy.
+        Make q(x) a function of the row, fitted with everything else. New rows are then embedded at once, a hundred
+        thousand in seconds. The bound becomes lower, and the embedding slightly less accurate.
     scaling : {"auto", "columns", "common"}
-        Divide each column by its own standard deviation, or all by a common one, as befits images or spectra.
-        "auto" scales columns one by one if the widest is more than ten times as wide as the lower quartile.
+        Divide each column by its own standard deviation, or all by a common one, which suits images and spectra.
+        "auto" scales each column by itself if the largest standard deviation is more than ten times the lower quartile.
     output_noise : {"shared", "per-output"}
-        Whether columns have noise and signal variances of their own.
+        Whether each column has its own noise and signal variance.
     max_iter : int
-        Of the optimiser, after the first stage.
+        The largest number of iterations of the optimiser after the first stage.
     callback : callable, optional
-        Called with a `Progress` after every iteration; returning True ends the fit there.
+        Called with a `Progress` after every iteration. Returning True ends the fit there.
     random_state : int, RandomState or None
 
     Attributes
@@ -95,12 +95,15 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     embedding_, embedding_std_ : (n, n_components)
         Mean and standard deviation of q(x) of the training rows.
     relevance_ : (n_components,)
-        How much of the outputs' variation runs along each latent input, the largest being 1.
+        How much the outputs vary along each latent input, relative to the largest, which is 1.
     n_relevant_ : int
-        Latent inputs with a relevance of 2 % or more.
+        The number of latent inputs with a relevance of 2 % or more.
     bound_ : float
+        The bound on the log evidence of the scaled rows, hyperpriors included.
     fit_report_ : FitReport
+        Status, message, trace and every stage of the fit.
     n_iter_ : int
+        The number of iterations of the optimiser, over all stages.
     n_features_in_, feature_names_in_
         As in scikit-learn.
     """
@@ -139,7 +142,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        """NaN is welcome."""
+        """Tell scikit-learn that the rows may hold NaN."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -164,7 +167,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             self._fit(self._recipe(len(Y), watch.told_to(self.callback)), self._rows[self._arrangement.rows])
         self.fit_report_ = watch.noted_in(self.fit_report_)
         self._remember()
-        # Far from an optimum is no failure here: more iterations raise the bound and seldom the use of the embedding.
+        # The iteration limit is no failure here: more iterations raise the bound, but seldom improve the embedding.
         warn_of(self.fit_report_, ("failed",))
         return self
 
@@ -219,7 +222,10 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     # ---- new rows
 
     def transform(self, Y: Any, return_std: bool = False) -> Any:
-        """Mean, and on request standard deviation, of q(x) of new rows, q(U) as it is: each row on its own."""
+        """Mean, and on request standard deviation, of q(x) of new rows.
+
+        Each row is embedded on its own, and the model does not change.
+        """
         mean, variance = self._infer(self._check_rows(Y)).moments()
         return (mean, np.sqrt(variance)) if return_std else mean
 
@@ -228,9 +234,10 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
 
     def _infer(self, Y: np.ndarray) -> RowBeliefs:
-        """q(x) by the back constraint, or optimised from those of the training rows nearest on what is known.
+        """q(x) of new rows, by the back constraint or by a search.
 
-        Complete rows start from one; those with holes from several, and may end in several places.
+        A search starts from q(x) of the training rows that are nearest, compared on the known entries. Complete rows
+        start from one training row. Rows with holes start from several, and may end in several places.
         """
         targets = self._standard(Y)
         if self._recogniser is not None:
@@ -250,7 +257,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return RowBeliefs.weighed(means, np.where(variances > 0, variances, 1.0), bounds)
 
     def _nearest(self, targets: np.ndarray, count: int) -> np.ndarray:
-        """The training rows nearest on what is known (count, n)."""
+        """The numbers of the `count` training rows that are nearest on the known entries (count, n)."""
         rows = self._rows[self._arrangement.rows]
         if count == 1 and not np.isnan(rows).any():
             nearest = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(targets, return_distance=False)
@@ -260,12 +267,12 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self._arrangement.rows[nearest.T]
 
     def _features_of(self, features: Features, targets: np.ndarray) -> np.ndarray:
-        """Features of rows; none for those without any value, which stay at the prior."""
+        """The features of rows. Rows without any value have features 0, and so stay at the prior."""
         is_empty = np.isnan(targets).all(axis=1)
         return np.where(is_empty[:, None], 0.0, features(self._filled(targets)))
 
     def _filled(self, targets: np.ndarray) -> np.ndarray:
-        """Rows with NaN filled in from the training row that is nearest on what is known."""
+        """Rows with their NaN filled in from the training row that is nearest on the known entries."""
         if not np.isnan(targets).any():
             return targets
         rows = self._rows[self._arrangement.rows]
@@ -274,11 +281,11 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     # ---- back to the outputs
 
     def inverse_transform(self, X: Any, X_std: Any = None, return_std: bool = False) -> Any:
-        """Mean, and on request standard deviation, of the rows at latent inputs N(X, X_std²)."""
+        """Mean, and on request standard deviation, of the rows that belong to latent inputs N(X, X_std²)."""
         check_is_fitted(self)
         X = check_array(X, dtype=np.float64, input_name="X")
         if X.shape[1] != self.n_components:
-            raise ValueError(f"X has {X.shape[1]} columns; there are {self.n_components} latent inputs.")
+            raise ValueError(f"X has {X.shape[1]} columns; give one for each of the {self.n_components} latent inputs.")
         error = np.zeros(X.shape) if X_std is None else check_array(X_std, dtype=np.float64, input_name="X_std")
         checks.check_error_bars(error, X.shape)
         with computing():
@@ -287,9 +294,9 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return (mean, std) if return_std else mean
 
     def impute(self, Y: Any = None, return_std: bool = False) -> Any:
-        """Rows with their NaN filled in, and on request standard deviations; by default the training rows.
+        """Rows with their NaN filled in, by default the training rows, and on request their standard deviations.
 
-        Frames come back as frames.
+        The standard deviation of a known entry is 0. Frames are returned as frames.
         """
         check_is_fitted(self)
         kind = self._frame_kind if Y is None else FrameKind.of(Y)
@@ -309,7 +316,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return (filled, std) if return_std else filled
 
     def _complete(self, Y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows at N(mean, std²) with their NaN filled in, and the variance of what was filled in."""
+        """Rows whose q(x) is N(mean, std²), with their NaN filled in, and the variance of each filled entry."""
         holes = np.isnan(Y)
         filled, variance = Y.copy(), np.zeros(Y.shape)
         rows = holes.any(axis=1)
@@ -319,7 +326,11 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return filled, variance
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """New rows: at latent inputs drawn from q(x) of random training rows, of drawn functions, with noise."""
+        """Draw new rows.
+
+        For each, a latent input is drawn from q(x) of a random training row, a function is drawn from the posterior,
+        and noise is added to its value there.
+        """
         check_is_fitted(self)
         checks.check_count("n_samples", n_samples)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

@@ -1,1 +1,1 @@
-"""A table with holes, and outputs to predict."""
+"""Regression on a table with holes."""

@@ -1,4 +1,4 @@
-"""A fit whose rows are spread over devices and processes: what they agree on before, and how they optimise."""
+"""A fit whose rows are spread over devices and processes: what all processes agree on first, and how they optimise."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ from ..common.units import Units
 from .checkpoint import Checkpoint, choose_seed, open_checkpoint
 from .missing_inputs import OwnRows
 
-# Rows of all processes, at most, that inducing points, chained GPs and the form of q(X) are chosen by.
+# The largest number of rows in the sample, from all processes, by which inducing points, chained GPs and the form of
+# q(X) are chosen.
 MAX_SAMPLE = 2000
-# What collectives say where a connection is lost, by library.
+# Words in the error messages of communication libraries that show that a connection was lost.
 _SIGNS_OF_LOSS = ("Gloo", "NCCL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "by peer")
-# Known entries of a column that a process puts into the sample, where it has that many.
+# A process puts at least this many known entries of every column into the sample, if it has that many.
 _MIN_KNOWN = 50
 
 
 @dataclass(frozen=True)
 class SpreadFit:
-    """Optimises over a mesh, and keeps a checkpoint if there is a place for it."""
+    """Fits a model over a mesh of devices, and keeps its state in the checkpoint if there is one."""
 
     mesh: Mesh
     checkpoint: Checkpoint | None
@@ -43,17 +44,17 @@ class SpreadFit:
     def __call__(
         self, model: Model, data: Data, stages: Sequence[Stage], tolerance: float, callback: Callback | None
     ) -> tuple[Model, Posterior, FitReport]:
-        """The fitted model with the rows of this process, q(U) of all rows, and how it went."""
+        """The fitted model with q(x) of the rows of this process, q(U) of all rows, and a report."""
         keeper = None if self.checkpoint is None else self.checkpoint.next_part()
         fitted, known, report = fit_spread(model, data, self.mesh, stages, tolerance, callback, keeper)
         return take_back(fitted, len(data.values)), spread_posterior(self.mesh, fitted, known), report
 
 
 class RowsAcross:
-    """Rows that are spread over the devices of a mesh, those of other processes included.
+    """A `Gathering` of rows that are spread over the devices of a mesh, in this process and in others.
 
-    A `Gathering`: what is the same everywhere comes from sums over all rows, from a sample that all processes have, or
-    from the first process. A fit with a checkpoint and no mesh runs over this process's first device.
+    What must be the same in all processes comes from sums over all rows, from a sample that all processes have, or from
+    the first process. A fit with a checkpoint but no mesh runs on the first device of this process.
     """
 
     def __init__(self, mesh: Mesh | None, folder: Any) -> None:
@@ -64,28 +65,28 @@ class RowsAcross:
 
     @property
     def optimise(self) -> SpreadFit:
-        """L-BFGS whose state stays on the devices, and can be kept in a checkpoint."""
+        """A fit by L-BFGS whose state stays on the devices, and can be kept in a checkpoint."""
         return SpreadFit(self.mesh, self.checkpoint)
 
     @property
     def notes(self) -> Notes:
-        """Kept in the checkpoint, if there is one."""
+        """Results that are kept in the checkpoint, if there is one."""
         return self.checkpoint or NO_NOTES
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Raise ConnectionError, saying what to do, where another process ends while this one waits for it."""
+        """Raise ConnectionError, with what to do, if another process ends while this one waits for it."""
         try:
             yield
-        except (RuntimeError, ValueError) as error:  # JAX's own errors are the one or the other
+        except (RuntimeError, ValueError) as error:  # JAX raises either
             if self.processes.count == 1 or not any(sign in str(error) for sign in _SIGNS_OF_LOSS):
                 raise
             who = f"process {1 - self.processes.rank} of 2" if self.processes.count == 2 else "another process"
-            cure = f"; the fit goes on from {self.folder}" if self.folder else ", with a checkpoint to have it go on"
+            cure = f"; the fit goes on from {self.folder}" if self.folder else " (with a checkpoint, it can be resumed)"
             raise ConnectionError(f"{who} is gone. Run the same command again{cure}.") from error
 
     def check_alike(self, X: np.ndarray, y: np.ndarray) -> None:
-        """Raise ValueError, in all processes, where one has other numbers of columns than another."""
+        """Raise ValueError, in all processes, if the numbers of columns differ between processes."""
         shapes = self.processes.gather(np.array([X.shape[1], y.shape[1]]))
         if (shapes != shapes[0]).any():
             told = ", ".join(f"{inputs} and {outputs}" for inputs, outputs in shapes)
@@ -100,9 +101,9 @@ class RowsAcross:
         return np.array(self.processes.any(*facts))
 
     def arrange(self, X: np.ndarray, y: np.ndarray, error: np.ndarray) -> Arrangement:
-        """An order of this process's rows, and of columns, which are compared by all rows if these are few.
+        """An order of the rows of this process, and of the columns.
 
-        If they are many, columns are compared by the rows of the first process.
+        Columns are compared by the rows of all processes if these are few, otherwise by the rows of the first process.
         """
         are_few = self.processes.total(len(X)) <= MAX_SAMPLE
         everyone = map(self.processes.gather_rows, (X, y)) if are_few else (X, y)
@@ -110,7 +111,7 @@ class RowsAcross:
         return Arrangement.of(X, y, error[:, columns], columns=columns)
 
     def begin(self, estimator: Any, *arrays: np.ndarray) -> int:
-        """Open the checkpoint, and choose the seed: the same in all processes, and in a fit that goes on."""
+        """Open the checkpoint, and return the seed, which is the same in all processes and in a resumed fit."""
         if self.folder is not None:
             self.checkpoint = open_checkpoint(estimator, self.processes, *arrays)
         return choose_seed(estimator.random_state, self.processes, self.checkpoint)
@@ -126,9 +127,9 @@ class RowsAcross:
         return Units(mean, np.where(is_constant, 1.0, np.sqrt(variance)))
 
     def with_sample(self, table: Table, seed: int) -> tuple[Table, OwnRows | None]:
-        """The table with a sample of the rows of all processes, and how this process's rows stand to it.
+        """The table with a sample of the rows of all processes, and the rows of this process with their places in it.
 
-        The sample is the same in every process, rows in the same order.
+        The sample is the same in every process, with its rows in the same order.
         """
         if not self.is_sampled:
             return table, None
@@ -137,7 +138,7 @@ class RowsAcross:
         share = MAX_SAMPLE * len(table.inputs) // int(counts.sum())
         rows = np.arange(len(table.inputs)) if is_small else _some_rows(table, share, seed)
         parts = [self.processes.gather_rows(part[rows]) for part in (table.inputs, table.targets, table.error)]
-        # In an order that is the same however many processes they come from.
+        # An order of the sample's rows that does not depend on the number of processes.
         order = Arrangement.of(*parts, columns=np.arange(table.inputs.shape[1])).rows
         first = int(counts[: self.processes.rank].sum())
         places = np.argsort(order)[first : first + len(rows)] if is_small else None
@@ -145,17 +146,21 @@ class RowsAcross:
         return replace(table, sample=sample), OwnRows(table, first, places)
 
     def agree(self, choice: Any, choices: Sequence[Any]) -> Any:
-        """What the first process has chosen."""
+        """The choice of the first process."""
         return choices[int(self.processes.first(np.array(choices.index(choice))))]
 
     def finish(self) -> None:
-        """Remove the checkpoint's files, once all processes have come that far."""
+        """Remove the files of the checkpoint, once all processes have finished."""
         if self.checkpoint is not None:
             self.checkpoint.clear()
 
 
 def _some_rows(table: Table, count: int, seed: int) -> np.ndarray:
-    """A random choice, with more of the rows that know a column which hardly any do, and some of every kind."""
+    """A random choice of rows.
+
+    It has more rows in which a column is known that is hardly known elsewhere, and at least one row of every kind:
+    certain, uncertain, and incomplete.
+    """
     order = np.random.default_rng(seed).permutation(len(table.inputs))
     chosen = order[:count]
     is_known = ~np.isnan(np.column_stack([table.inputs, table.targets]))

@@ -1,13 +1,13 @@
-"""Long fits in a folder, so that one that was killed goes on where it was.
+"""Checkpoints: the state of a long fit in a folder, so that a fit that was killed can be resumed.
 
 A fit is a sequence of optimisations. Each process keeps, in files of its own,
 
-    part-0003-00000040.1-of-2.checkpoint    the state of the optimisation that runs, the two latest of them
-    part-0002-finished.1-of-2.checkpoint    the result of one that has ended
-    fold-1.1-of-2.checkpoint                notes, such as how a contest went
+    part-0003-00000040.1-of-2.checkpoint    the two latest states of the current optimisation
+    part-0002-finished.1-of-2.checkpoint    the result of an optimisation that has ended
+    fold-1.1-of-2.checkpoint                notes, such as the results of the contest
 
-A file appears as a whole or not at all, and has a checksum. Where a fit is taken up, all processes agree on the latest
-state that all of them have.
+A file appears as a whole or not at all, and has a checksum. When a fit is resumed, all processes agree on the latest
+state that every one of them has.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from ...core.devices.processes import Processes
 from ...version import __version__
 from ..common.saving import NOT_STORED
 
-# Seconds between two states of an optimisation; or so many times what writing the last one took, if that is more.
+# Seconds between two states of an optimisation. If writing a state is slow, this many times the seconds that it took.
 EVERY_SECONDS, _TIMES_WRITING = 10.0, 10.0
-_FINISHED = 2**62  # iterations, of an optimisation that has ended
+_FINISHED = 2**62  # stands for the number of iterations of an optimisation that has ended
 _KEPT = 2
 _PART = re.compile(r"part-(\d+)-(\d+|finished)\.")
-Place = tuple[int, int]  # an optimisation, and how many iterations of it are done
+Place = tuple[int, int]  # the number of an optimisation, and how many of its iterations are done
 
 
 class Checkpoint:
@@ -53,31 +53,31 @@ class Checkpoint:
         self._parts = 0
 
     def next_part(self) -> KeptSearch:
-        """The next optimisation of the fit; always the same ones, in the same order."""
+        """Begin the next optimisation. A resumed fit runs the same optimisations in the same order."""
         self._parts += 1
         return KeptSearch(self, self._parts)
 
     def get(self, name: str) -> Any:
-        """A note."""
+        """The note of this name, or None."""
         return self._read(self._folder / f"{name}{self._suffix}")
 
     def put(self, name: str, value: Any) -> None:
-        """Make a note."""
+        """Keep a note under this name."""
         self._write(self._folder / f"{name}{self._suffix}", value)
 
     def clear(self) -> None:
-        """Remove everything, once all processes have come that far."""
+        """Remove all files, once all processes have finished."""
         self._processes.any(False)
         self._remove(self._folder.glob(f"*{self._suffix}"))
 
     def load(self, part: int) -> Any:
-        """The state of an optimisation to go on from: its result, if the fit was taken up after it."""
+        """The state from which an optimisation is resumed, its result if it has ended, or None."""
         if self.begin is None or part > self.begin[0]:
             return None
         return self._read(self._path(self.begin if part == self.begin[0] else (part, _FINISHED)))
 
     def store(self, place: Place, state: Any) -> None:
-        """Keep a state. All processes have kept the one before when any begins with this one."""
+        """Keep a state. When a process writes one, all processes have already written the state before it."""
         self._write(self._path(place), state)
         running = sorted(place for place in self._places() if place[1] != _FINISHED)
         self._remove(self._path(place) for place in running[:-_KEPT])
@@ -87,7 +87,7 @@ class Checkpoint:
         return self._folder / f"part-{part:04d}-{'finished' if done == _FINISHED else f'{done:08d}'}{self._suffix}"
 
     def _places(self) -> dict[Place, Path]:
-        """What there are files of, whatever is in them."""
+        """The files of this process, by place. Their contents are not looked at."""
         found = {}
         for path in self._folder.glob(f"part-*{self._suffix}"):
             match = _PART.match(path.name)
@@ -97,7 +97,7 @@ class Checkpoint:
         return found
 
     def _agree(self, places: dict[Place, Path]) -> Place | None:
-        """The latest place that all processes can go on from: every optimisation before it has ended."""
+        """The latest place from which all processes can resume. Every optimisation before it has ended."""
         sound = sorted(place for place, path in places.items() if self._read(path) is not None)
         ended = {part for part, done in sound if done == _FINISHED}
         own = [place for place in sound if ended.issuperset(range(1, place[0]))]
@@ -106,8 +106,8 @@ class Checkpoint:
         return max((place for place, count in counts.items() if count == self._processes.count), default=None)
 
     def _refuse_other_fits(self) -> None:
-        """Raise ValueError, in all processes, where a file is not of this fit."""
-        self._remove(self._folder.glob(f".*{self._suffix[:8]}*"))  # what a killed process was writing
+        """Raise ValueError, in all processes, if a file in the folder belongs to another fit."""
+        self._remove(self._folder.glob(f".*{self._suffix[:8]}*"))  # left by a process that was killed while it wrote
         is_other = False
         for path in self._folder.glob("*.checkpoint"):
             is_other |= not path.name.endswith(f"-of-{self._processes.count}.checkpoint")
@@ -115,21 +115,21 @@ class Checkpoint:
                 is_other |= self._content(path).get("fingerprint", self._fingerprint) != self._fingerprint
         if self._processes.any(is_other)[0]:
             raise ValueError(
-                f"The folder {self._folder} holds the checkpoint of another fit: of other data, parameters, versions, "
-                "devices or number of processes. Give another folder, or delete that one to begin anew."
+                f"The folder {self._folder} holds the checkpoint of another fit: one with other data, parameters, "
+                "versions, devices or number of processes. Give another folder, or delete this one to start again."
             )
 
     def _read(self, path: Path) -> Any:
         return self._content(path).get("content")
 
     def _content(self, path: Path) -> dict[str, Any]:
-        """What is in a file; nothing, if there is none or it is damaged."""
+        """The content of a file. It is empty if there is no such file, or if the file is damaged."""
         try:
             return storage.read(path, {})
         except FileNotFoundError:
             return {}
         except storage.NotAModel as error:
-            warnings.warn(f"{error} The fit goes on from what was kept before.", stacklevel=2)
+            warnings.warn(f"{error} The fit goes on from an earlier state.", stacklevel=2)
             self._remove([path])
             return {}
 
@@ -143,7 +143,7 @@ class Checkpoint:
 
 @dataclass
 class KeptSearch:
-    """The keeper of one optimisation."""
+    """Keeps the state of one optimisation in the checkpoint."""
 
     checkpoint: Checkpoint
     number: int
@@ -152,7 +152,7 @@ class KeptSearch:
         self._next = time.monotonic() + EVERY_SECONDS
 
     def load(self) -> Any:
-        """The state to go on from, if there is one."""
+        """The state from which the optimisation is resumed, or None."""
         return self.checkpoint.load(self.number)
 
     def is_due(self) -> bool:
@@ -160,7 +160,7 @@ class KeptSearch:
         return time.monotonic() >= self._next
 
     def store(self, state: dict[str, Any], is_finished: bool) -> None:
-        """Keep a state, or the result."""
+        """Keep a state, or the result if the optimisation has ended."""
         began = time.monotonic()
         self.checkpoint.store((self.number, _FINISHED if is_finished else len(state["trace"])), state)
         now = time.monotonic()
@@ -168,7 +168,7 @@ class KeptSearch:
 
 
 def fingerprint(arrays: list[np.ndarray], *facts: Any) -> str:
-    """A number that another fit will not have, from the data of this process and whatever else decides its course."""
+    """A hash of this process's data and of all else that decides the course of a fit. Other fits have other hashes."""
     digest = hashlib.sha256(repr(facts).encode())
     for array in arrays:
         digest.update(repr(array.shape).encode())
@@ -177,7 +177,7 @@ def fingerprint(arrays: list[np.ndarray], *facts: Any) -> str:
 
 
 def open_checkpoint(estimator: Any, processes: Processes, *arrays: np.ndarray) -> Checkpoint:
-    """The folder that an estimator asks for, for a fit to these arrays and with its parameters."""
+    """Open the checkpoint in the estimator's folder, for a fit to these arrays with the estimator's parameters."""
     parameters = {name: value for name, value in estimator.get_params().items() if name not in NOT_STORED}
     if not isinstance(estimator.random_state, Integral):
         parameters["random_state"] = None
@@ -187,7 +187,7 @@ def open_checkpoint(estimator: Any, processes: Processes, *arrays: np.ndarray) -
 
 
 def choose_seed(random_state: Any, processes: Processes, checkpoint: Checkpoint | None) -> int:
-    """Of all random numbers: the same in all processes, and in a fit that goes on."""
+    """The seed of all random numbers, which is the same in all processes and in a resumed fit."""
     seed = None if checkpoint is None else checkpoint.get("seed")
     if seed is None:
         seed = int(check_random_state(random_state).randint(2**31 - 1))

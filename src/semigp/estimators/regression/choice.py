@@ -1,6 +1,6 @@
-"""Which form of q(X) suits a data set: both are fitted without some outputs, and asked for these.
+"""Chooses the form of q(X) for a data set: both forms are fitted without some outputs, and then predict these.
 
-Outputs are held back of rows without holes, a third of these at a time, until the case is clear.
+The outputs of rows without holes are held back, a third of these rows at a time, until the winner is clear.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from .posteriors import FORMS
 _MAX_ROWS = 400
 _FOLDS, _MIN_HELD_BACK = 3, 5
 _DRAWS, _ITERATIONS = 3, 60
-# A row counts for so many nats at most: one that the Gaussian is far too sure of would drown all others.
+# A row counts for at most this many nats. Otherwise a single row about which the Gaussian is far too sure would decide.
 _MOST_PER_ROW = 1.0
 
 
 @dataclass(frozen=True)
 class Contest:
-    """How a mixture over draws and a Gaussian q(x) did on held-back outputs."""
+    """How well a mixture over draws and a Gaussian q(x) predicted held-back outputs."""
 
     mixture: float  # negative log density per value, mean over rows
-    gaussian: float
-    lead: float  # of the Gaussian, mean over rows, of which none counts for more than a nat
+    gaussian: float  # the same for the Gaussian
+    lead: float  # lead of the Gaussian in nats, mean over rows; no row counts for more than one nat
     error: float  # standard error of the lead
     n_rows: int
     is_interrupted: bool = False
 
     @classmethod
     def between(cls, mixture: np.ndarray, gaussian: np.ndarray, is_interrupted: bool = False) -> Contest:
-        """From the negative log densities of every row."""
+        """The result of a contest, from the negative log densities of every row under the two forms."""
         leads = np.clip(mixture - gaussian, -_MOST_PER_ROW, _MOST_PER_ROW)
         error = np.std(leads, ddof=1) / np.sqrt(len(leads))
         mean_mixture, mean_gaussian, lead = (float(part.mean()) for part in (mixture, gaussian, leads))
@@ -46,7 +46,7 @@ class Contest:
 
     @property
     def winner(self) -> str:
-        """The Gaussian, if it leads by more than two standard errors."""
+        """The form to use: "gaussian" if it leads by more than two standard errors, otherwise "mixture"."""
         return "gaussian" if self.lead > 2.0 * self.error else "mixture"
 
     @property
@@ -56,7 +56,7 @@ class Contest:
 
 
 def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
-    """Let the two forms predict held-back outputs of rows without holes; None where there are too few of those."""
+    """Let the two forms predict held-back outputs of rows without holes. None if there are too few such rows."""
     table, random = inputs.table, np.random.default_rng(inputs.seed)
     if len(table.inputs) > _MAX_ROWS:
         table = table.take(_some_rows(table.is_complete, random))
@@ -64,7 +64,7 @@ def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
     if len(rows) < _FOLDS * _MIN_HELD_BACK:
         return None
     trial = labelled(recipe.callback, phase="trial")
-    # Few rows and iterations: in every process alike, and a fold that is cut short is begun again.
+    # A trial has few rows and iterations. So every process runs all of it, and a fold that was cut short starts again.
     quick = replace(recipe, max_iter=min(recipe.max_iter, _ITERATIONS), callback=trial, optimise=fit_here)
     losses = np.empty((2, 0))
     for fold, held in enumerate(np.array_split(random.permutation(rows), _FOLDS), 1):
@@ -81,8 +81,9 @@ def hold_contest(recipe: Recipe, inputs: CorrelatedInputs) -> Contest | None:
 
 
 def _hold_back(held: np.ndarray, recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> tuple[np.ndarray, bool]:
-    """Negative log densities of the held-back rows' outputs, (2, n), and whether a fit was interrupted."""
-    # The rows stay, without outputs: everything keeps its shape, and what is compiled here serves the real fit too.
+    """Negative log densities (2, n) of the outputs of the held-back rows, and whether a fit was interrupted."""
+    # The rows stay in the table, without outputs. The shapes are then those of the real fit, which can use the programs
+    # that are compiled here.
     targets = table.targets.copy()
     targets[held] = np.nan
     known = replace(table, targets=targets)
@@ -100,7 +101,7 @@ def _hold_back(held: np.ndarray, recipe: Recipe, table: Table, inputs: Correlate
 
 
 def _some_rows(is_complete: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A sample of the rows in which a quarter has no holes, where there are that many."""
+    """A sample of the rows. A quarter of it are rows without holes, if there are that many."""
     order = random.permutation(len(is_complete))
     whole = order[is_complete[order]][: _MAX_ROWS // 4]
     others = order[~np.isin(order, whole)][: _MAX_ROWS - len(whole)]

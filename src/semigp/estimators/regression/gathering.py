@@ -1,6 +1,6 @@
-"""What a fit has to know of all its rows, wherever they are; and the plain case, in which all rows are here.
+"""What a fit must know about all its rows, and the plain case, in which this process has all of them.
 
-`across_processes` has the other case.
+The other case, rows in several processes, is in `across_processes`.
 """
 
 from __future__ import annotations
@@ -20,59 +20,62 @@ from .missing_inputs import OwnRows
 
 
 class Gathering(Protocol):
-    """The rows of a fit, of which this process has some or all."""
+    """The rows of a fit. This process has some or all of them."""
 
     @property
     def optimise(self) -> Optimise:
-        """How a model is fitted to them."""
+        """The function that fits a model to the rows."""
 
     @property
     def notes(self) -> Notes:
-        """What need not be found again where a fit goes on."""
+        """Results that a resumed fit does not compute again."""
 
     def watching(self) -> contextlib.AbstractContextManager:
-        """A context that turns the loss of another process into an error that says what to do."""
+        """A context in which the loss of another process raises an error that says what to do."""
 
     def check_alike(self, X: np.ndarray, y: np.ndarray) -> None:
-        """Raise ValueError where the rows elsewhere have other numbers of columns."""
+        """Raise ValueError if the rows of another process have another number of columns."""
 
     def count_known(self, values: np.ndarray) -> np.ndarray:
-        """The number of values in each column that are not NaN."""
+        """The number of values in each column that are not NaN, over all rows."""
 
     def is_any(self, facts: np.ndarray) -> np.ndarray:
-        """For each fact, whether it holds anywhere."""
+        """For each fact, whether it holds in any process."""
 
     def arrange(self, X: np.ndarray, y: np.ndarray, error: np.ndarray) -> Arrangement:
-        """An order of rows and columns that depends on what they hold."""
+        """An order of rows and columns that depends on their values only."""
 
     def begin(self, estimator: Any, *arrays: np.ndarray) -> int:
-        """The seed of all random numbers, for a fit of an estimator to these arrays."""
+        """Prepare a fit of an estimator to these arrays, and return the seed of all its random numbers."""
 
     def units(self, values: np.ndarray) -> Units:
-        """Mean and standard deviation of the columns."""
+        """Mean and standard deviation of the columns, over all rows."""
 
     def with_sample(self, table: Table, seed: int) -> tuple[Table, OwnRows | None]:
-        """The table with a sample of all rows, where it has only some, and the place of its rows among them."""
+        """The table with a sample of all rows, and its own rows with their places in the sample.
+
+        If this process has all rows, there is no sample, and the second value is None.
+        """
 
     def agree(self, choice: Any, choices: Sequence[Any]) -> Any:
-        """One choice for all."""
+        """The one choice that all processes make."""
 
     def finish(self) -> None:
-        """Nothing is left to be resumed."""
+        """Remove what was kept for a resumed fit, because the fit has ended."""
 
 
 class AllRowsHere:
-    """Every row is in this process: nobody else has to be asked."""
+    """The plain case: every row is in this process."""
 
     optimise: Optimise = staticmethod(fit_here)
     notes: Notes = NO_NOTES
 
     def watching(self) -> contextlib.AbstractContextManager:
-        """There is nothing to watch."""
+        """A context that does nothing, because there is no other process."""
         return contextlib.nullcontext()
 
     def check_alike(self, X: np.ndarray, y: np.ndarray) -> None:
-        """There are no rows elsewhere."""
+        """Accept any rows, because no other process has some."""
 
     def count_known(self, values: np.ndarray) -> np.ndarray:
         """The number of values in each column that are not NaN."""
@@ -83,7 +86,7 @@ class AllRowsHere:
         return facts
 
     def arrange(self, X: np.ndarray, y: np.ndarray, error: np.ndarray) -> Arrangement:
-        """An order of rows and columns that depends on what they hold."""
+        """An order of rows and columns that depends on their values only."""
         columns = column_order(X, y)
         return Arrangement.of(X, y, error[:, columns], columns=columns)
 
@@ -96,7 +99,7 @@ class AllRowsHere:
         return Units.of(values)
 
     def with_sample(self, table: Table, seed: int) -> tuple[Table, OwnRows | None]:
-        """The table as it is."""
+        """The table itself, without a sample."""
         return table, None
 
     def agree(self, choice: Any, choices: Sequence[Any]) -> Any:
@@ -104,4 +107,4 @@ class AllRowsHere:
         return choice
 
     def finish(self) -> None:
-        """Nothing was kept."""
+        """Do nothing, because nothing was kept."""

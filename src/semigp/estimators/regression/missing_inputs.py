@@ -1,6 +1,6 @@
-"""What is believed of missing inputs: under N(0, I), or learned from the rows by chained Gaussian processes.
+"""Beliefs about missing inputs: N(0, I), or learned from the rows by chained Gaussian processes.
 
-All arrays are in standard units. Latent columns, of which nothing is known, are N(0, 1).
+All arrays are in standard units. The entries of latent columns, in which every value is missing, are N(0, 1).
 """
 
 from __future__ import annotations
@@ -16,78 +16,78 @@ from ...core.chained.shares import choose_shares
 from ...core.inputs.joint_gaussian import fit_joint_gaussian
 from ..common.table import Table
 
-# Inputs that are missing at prediction time are drawn this often in all.
+# Inputs that are missing at prediction time are drawn at least this often, over all components together.
 DRAWS_AT_PREDICTION = 50
-# Rows that a joint Gaussian of the inputs is fitted to, at most.
+# The largest number of rows to which a joint Gaussian of the inputs is fitted.
 _MAX_GAUSSIAN_ROWS = 2000
 
 
 @dataclass
 class StandardInputs:
-    """p(x) = N(0, I), as in the paper: a row's entries tell nothing about each other."""
+    """p(x) = N(0, I), as in the paper: the known entries of a row say nothing about the missing ones."""
 
     gaussian_prior: GaussianPrior | None = field(default=None, init=False)
 
     def beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[InputBelief]:
-        """One belief of new rows, for all components."""
+        """A single belief about new rows, which all components share."""
         holes = np.isnan(inputs)
         return [InputBelief(np.where(holes, 0.0, inputs), np.where(holes, 1.0, error**2))]
 
     def moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of new rows' inputs without their outputs."""
+        """Mean and variance of the inputs of new rows. The outputs `targets` are not used."""
         holes = np.isnan(inputs)
         return np.where(holes, 0.0, inputs), holes.astype(float)
 
 
 @dataclass(frozen=True)
 class OwnRows:
-    """The training rows of one process, where p(x) is learned from a sample of the rows of all."""
+    """The training rows of this process, if p(x) is learned from a sample of the rows of all processes."""
 
     table: Table
-    first: int  # the place of the first of them among all rows
-    places: np.ndarray | None  # of them in the sample, if that has all rows of all processes
+    first: int  # the number of the first of these rows among the rows of all processes
+    places: np.ndarray | None  # the places of these rows in the sample, if it holds all rows of all processes
 
 
 @dataclass
 class CorrelatedInputs:
-    """p(x) learned from the training rows; what is not needed is not learned."""
+    """p(x) learned from the training rows. Each part is learned when it is first needed."""
 
     table: Table
     seed: int
     n_draws: int
-    shares: tuple[float, ...] | None = None  # of the linear part, in the chained GPs; found if not given
-    own: OwnRows | None = None  # training rows that are asked about, if those of `table` are a sample
+    shares: tuple[float, ...] | None = None  # grid of linear shares in the chained GPs; chosen by a trial if None
+    own: OwnRows | None = None  # the training rows of this process, if `table` is a sample
 
     @cached_property
     def is_latent(self) -> np.ndarray:
-        """Columns of which nothing is known."""
+        """Which columns are latent: missing in every row."""
         return np.isnan(self.table.inputs).all(axis=0)
 
     @cached_property
     def is_drawn(self) -> np.ndarray:
-        """Missing entries of the training rows, but for latent columns."""
+        """Which entries of the training rows are missing, except in latent columns. These entries are drawn."""
         inputs = self.table.inputs if self.own is None else self.own.table.inputs
         return np.isnan(inputs) & ~self.is_latent
 
     @property
     def is_any_drawn(self) -> bool:
-        """Whether there are such entries, in whichever process."""
+        """Whether there are entries to draw in any process."""
         return bool(np.isnan(self.table.inputs[:, ~self.is_latent]).any())
 
     @cached_property
     def gaussian_prior(self) -> GaussianPrior:
-        """N(m, Σ) of the inputs."""
+        """A Gaussian N(m, Σ) fitted to the inputs."""
         rows = np.random.default_rng(self.seed).permutation(len(self.table.inputs))[:_MAX_GAUSSIAN_ROWS]
         return fit_joint_gaussian(self.table.inputs[rows])
 
     @cached_property
     def _given_all(self) -> tuple[Imputation, ChainedGPs]:
-        """Inputs and outputs given each other."""
+        """Draws of missing inputs and outputs given each other, and the chained GPs that made them."""
         return impute(self._rows, self.n_draws, self.seed, self.linear_shares)[:2]
 
     @cached_property
     def linear_shares(self) -> tuple[float, ...]:
-        """The grid of linear shares, given or found."""
+        """The grid of linear shares: the given one, or the one that a trial has chosen."""
         return self.shares or choose_shares(self._rows, self.seed)
 
     @cached_property
@@ -99,7 +99,7 @@ class CorrelatedInputs:
 
     @cached_property
     def _own_given_all(self) -> Imputation:
-        """The training rows' inputs and outputs given each other."""
+        """Draws of the missing inputs and outputs of this process's training rows, given each other."""
         everyone, chain = self._given_all
         if self.own is None:
             return everyone
@@ -110,11 +110,14 @@ class CorrelatedInputs:
 
     @cached_property
     def _given_inputs(self) -> ChainedGPs:
-        """Inputs given each other, without the outputs."""
+        """Chained GPs of the inputs given each other, without the outputs."""
         return impute(self.table.inputs[:, ~self.is_latent], self.n_draws, self.seed, self.linear_shares)[1]
 
     def drawn(self, table: Table) -> list[Table]:
-        """The training rows, and the sample they may come with, with missing inputs drawn; latent columns stay NaN."""
+        """For every draw, the training rows (and their sample, if any) with missing inputs filled in by the draw.
+
+        Latent columns stay NaN.
+        """
         tables = [replace(table, inputs=self._among_latent(draw)) for draw in self._own_given_all.draws]
         if table.sample is None:
             return tables
@@ -122,19 +125,19 @@ class CorrelatedInputs:
         return [replace(own, sample=sample) for own, sample in zip(tables, samples, strict=True)]
 
     def expected(self, table: Table) -> Table:
-        """The training rows, and their sample, with what is expected of missing inputs."""
+        """The training rows, and their sample, with the mean and variance of missing inputs as `moments`."""
         sample = table.sample and replace(table.sample, moments=self._moments_of(self._given_all[0]))
         return replace(table, moments=self.training_moments(), sample=sample)
 
     def training_moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the training inputs given all else; NaN for latent columns."""
+        """Mean and variance of the training inputs, given all known inputs and outputs; NaN in latent columns."""
         return self._moments_of(self._own_given_all)
 
     def _moments_of(self, imputation: Imputation) -> tuple[np.ndarray, np.ndarray]:
         return self._among_latent(imputation.mean), self._among_latent(imputation.variance)
 
     def beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[InputBelief]:
-        """Beliefs of new rows, draws of what is missing, given the rest."""
+        """Beliefs about new rows: one if nothing has to be drawn, otherwise one for every draw."""
         holes = np.isnan(inputs)
         drawn = holes & ~self.is_latent
         variance = np.where(holes & ~drawn, 1.0, np.where(drawn, 0.0, error**2))
@@ -150,7 +153,10 @@ class CorrelatedInputs:
         return beliefs
 
     def moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of new rows' inputs, given their outputs or not; N(0, 1) for latent columns."""
+        """Mean and variance of the inputs of new rows, given their outputs if there are some.
+
+        They are 0 and 1 in latent columns.
+        """
         mean, variance = np.nan_to_num(inputs), np.isnan(inputs).astype(float)
         if np.isnan(inputs[:, ~self.is_latent]).any():
             result, known = self._complete(inputs, targets), np.flatnonzero(~self.is_latent)
@@ -164,7 +170,7 @@ class CorrelatedInputs:
         return chain.complete(rows, self.seed, -(-DRAWS_AT_PREDICTION // len(chain.rows)))
 
     def _among_latent(self, columns: np.ndarray) -> np.ndarray:
-        """Columns of which something is known, put among the latent ones, which are NaN."""
+        """The columns that are not latent, put in their places in an array whose latent columns are NaN."""
         full = np.full((len(columns), len(self.is_latent)), np.nan)
         full[:, ~self.is_latent] = columns[:, : int(np.sum(~self.is_latent))]
         return full

@@ -40,62 +40,68 @@ from .posteriors import FORMS, fit_published
 class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression for inputs with holes and error bars.
 
-    NaN in X is integrated over, not filled in, in training and in prediction. What is believed of the missing inputs,
-    q(X), takes one of two forms. As a mixture: they are drawn `n_draws` times from chained Gaussian processes (each
-    column given the other inputs and the outputs), a GP is fitted to each draw, and predictions are pooled. Or as in
-    the paper: a Gaussian q(x) per row, optimised together with the model. The first is the better one where inputs
-    tell about each other, the second where the outputs pin the inputs down; by default a contest on held-back outputs
-    of rows without holes decides.
+    NaN in X is integrated over, not filled in, in training and in prediction. The belief about the missing inputs,
+    q(X), has one of two forms. The first is a mixture: the missing inputs are drawn `n_draws` times from chained
+    Gaussian processes (each column given the other inputs and the outputs), a GP is fitted to each draw, and
+    predictions are pooled. The second, as in the paper, is a Gaussian q(x) for each row, optimised together with the
+    model. The mixture is better where inputs inform about each other, the Gaussian where the outputs determine the
+    inputs. By default, the form that better predicts held-back outputs of rows without holes is used.
 
     Parameters
     ----------
     n_inducing : int
-        Inducing points. Where inputs are certain, as they are in every draw, up to twice as many rows get an exact GP.
+        The number of inducing points. If all inputs are certain, as they are in every draw, up to twice as many rows
+        are fitted by an exact GP.
     input_prior : {"correlated", "standard"}
-        Of the missing inputs: learned from the incomplete rows, or N(0, I) as in the paper.
+        The prior of the missing inputs: learned from the rows, or N(0, I) as in the paper.
     output_noise : {"per-output", "shared"}
-        Whether every output has a noise and signal variance of its own.
+        Whether every output has its own noise and signal variance.
     input_noise : {"prior", "constraint"}
-        What error bars mean: N(x, X_std²) as the prior of the true input, with q free; or q's mean pinned at x, as in
-        the paper's variational constraint.
+        What error bars mean. "prior": the true input has the prior N(x, X_std²), and q(x) is free. "constraint": the
+        mean of q(x) stays at x, as in the paper's variational constraint.
     posterior : {"auto", "mixture", "gaussian"}
-        The form of q(X). ``input_prior="standard"`` is always Gaussian.
+        The form of q(X). With ``input_prior="standard"`` it is always Gaussian.
     n_draws : int
-        Components of the mixture.
+        The number of draws of the missing inputs, which are the components of the mixture.
     max_iter : int
-        Of the optimiser, for each stage.
+        The largest number of iterations of the optimiser in each stage.
     callback : callable, optional
-        Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
+        Called with a `Progress` after every iteration of the optimiser. Returning True ends the fit there.
     random_state : int, RandomState or None
     mesh : jax.sharding.Mesh, optional
-        Devices to spread the rows over, usually `semigp.row_mesh()`: all there are, those of other processes included.
-        Every process then calls `fit` with rows of its own, and afterwards has a model that predicts on its own.
+        The devices over which the rows are spread, usually `semigp.row_mesh()`: all devices, including those of other
+        processes. Every process then calls `fit` with its own rows, and afterwards has a model that predicts without
+        the other processes.
     checkpoint : str or path, optional
-        A folder in which the fit keeps its state, and from which it goes on if it was killed, to the same digits. Files
-        are removed when it is done. With a mesh or a checkpoint the optimiser is our own L-BFGS, whose state can be
-        kept, in place of SciPy's; the two end at nearly the same bound. `fit_report_.method` says which it was.
+        A folder in which the fit keeps its state. A fit that was killed is resumed from it when the same `fit` is
+        called again, with the same result to the last digit. The files are removed when the fit is done. With a mesh or
+        a checkpoint the optimiser is our own L-BFGS, whose state can be kept, instead of SciPy's. The two end at nearly
+        the same bound. `fit_report_.method` says which one was used.
 
     Attributes
     ----------
     bound_ : float
-        The bound on the log likelihood of the standardised outputs, hyperpriors included, mean over the mixture.
+        The bound on the log evidence of the standardised outputs, hyperpriors included, averaged over the mixture.
     fit_report_ : FitReport
-        Status, message, trace and every stage; complete rows first where the method is the published one.
+        Status, message, trace and every stage of the fit. With ``input_prior="standard"``, the first stage may be that
+        of the complete rows.
     n_iter_ : int
-        Iterations of the longest of the optimisations.
+        The number of iterations of the longest optimisation.
     relevance_ : (n_features_in_,)
-        Which inputs matter: the prior variance of the slope along each, per standard deviation, the largest being 1.
+        How much each input matters: the prior variance of the slope along it, in standard units, relative to the
+        largest, which is 1.
     noise_variance_ : (p,)
-        Of the outputs, in their own units squared, mean over the mixture.
+        The noise variance of the outputs, in their own units squared, averaged over the mixture.
     posterior_ : {"mixture", "gaussian"}
         The form of q(X) that was used.
     contest_ : Contest or None
-        How the two forms did on held-back outputs: negative log density per value, lower is better, and the `lead` of
-        the Gaussian, in which no row counts for more than a nat. It wins by more than two standard errors of that.
+        How well the two forms predicted held-back outputs: the negative log density per value, where lower is better,
+        and the `lead` of the Gaussian, in which no row counts for more than a nat. The Gaussian wins if its lead is
+        more than two standard errors.
     has_error_bars_ : (n_features_in_,)
-        Which inputs came with error bars.
+        Which inputs have error bars.
     output_names_ : list of str, or None
-        Of the columns of y, where it came as a frame or a series with a name.
+        The names of the columns of y, if y was a frame, or a series with a name.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -154,7 +160,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self.checkpoint = checkpoint
 
     def __sklearn_tags__(self):
-        """NaN is welcome, in X and in y."""
+        """Tell scikit-learn that X may hold NaN."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -168,11 +174,11 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         Parameters
         ----------
         X : (n, q)
-            NaN where missing. A column that is NaN throughout is a latent input: found from the outputs alone.
+            NaN where missing. A column that is NaN in every row is a latent input, which is found from the outputs.
         y : (n,) or (n, p)
             NaN where missing.
         X_std : (n, q), optional
-            Error bars (standard deviations) on X; 0 = exact. Ignored where X is NaN.
+            Error bars (standard deviations) of X, 0 where X is exact. They are ignored where X is NaN.
         """
         self._validate_params()
         watch, self.output_names_ = Stopwatch(), column_names(y)
@@ -200,7 +206,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        # In one layout: sums over rows are rounded by the order in memory, and iterations amplify that.
+        # One layout for all arrays: how sums are rounded depends on the order in memory, and iterations amplify that.
         like = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
         X = validate_data(self, X, ensure_min_samples=2, copy=True, **like)
         y = check_array(y, ensure_2d=False, input_name="y", **like)
@@ -215,7 +221,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             raise ValueError(f"y has no value in column {int(np.argmax(empty))}: there is nothing to learn from.")
 
     def _fit_components(self, everyone: Gathering, watch: Stopwatch) -> None:
-        """A semi-described GP for every draw of the missing inputs, or one with a Gaussian q(x)."""
+        """Fit a semi-described GP for every draw of the missing inputs, or a single one with a Gaussian q(x)."""
         recipe = self._recipe(everyone, watch.told_to(self.callback))
         table, own = everyone.with_sample(self._table, self._seed)
         if self.input_prior == "standard":
@@ -227,7 +233,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
             self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
             self.posterior_ = everyone.agree(self.posterior_, tuple(FORMS))
             if self.contest_ is not None and self.contest_.is_interrupted:
-                # A callback that ends the contest ends the whole fit: one draw and one iteration make a model.
+                # A callback that ends the contest ends the whole fit. One draw and one iteration give a usable model.
                 recipe = replace(recipe, callback=lambda progress: True)
                 self._inputs = CorrelatedInputs(table.shared, self._seed, 1, self._inputs.linear_shares, own)
             self._components, reports = FORMS[self.posterior_](recipe, table, self._inputs)
@@ -263,15 +269,15 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     def predict(self, X: Any, return_std: bool = False, X_std: Any = None) -> Any:
         """Mean, and on request standard deviation, of new outputs.
 
-        NaN in X is integrated out given the row's other entries, error bars `X_std` as N(x, X_std²). The standard
-        deviation is that of an observation: function, inputs and noise.
+        A missing entry is integrated out given the row's other entries. An entry with an error bar is N(x, X_std²). The
+        standard deviation is that of a new observation: it includes the uncertainty of function and inputs, and noise.
         """
         X, error = self._check_new(X, X_std)
         inputs, error = self._x_units.standard(X), error / self._x_units.std
         mean, variance = np.empty((2, len(X), len(self._y_units)))
         has_holes = np.isnan(inputs).any(axis=1)
         with computing():
-            # Rows without holes have one belief, the others as many as there are draws.
+            # Rows without holes have one belief, rows with holes have one for every draw.
             for rows in (np.flatnonzero(~has_holes), np.flatnonzero(has_holes)):
                 if len(rows):
                     mean[rows], variance[rows] = self._predict(inputs[rows], error[rows])
@@ -291,14 +297,20 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         return X[:, self._arrangement.columns], check_error_bars(X_std, X, self)[:, self._arrangement.columns]
 
     def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component, InputBelief]]:
-        """Components, each with a belief to predict at: one belief for all of them, or draws dealt out to them."""
+        """Pairs of a component and a belief at which it predicts.
+
+        A single belief goes to all components. Several beliefs, which are draws, go to the components in turn.
+        """
         beliefs = self._inputs.beliefs(inputs, error)
         if len(beliefs) == 1:
             return [(component, beliefs[0]) for component in self._components]
         return [(self._components[i % len(self._components)], belief) for i, belief in enumerate(beliefs)]
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples): joint over rows, with noise."""
+        """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples), with noise.
+
+        The rows of a draw are from the same function.
+        """
         X, _ = self._check_new(X, None)
         checks.check_count("n_samples", n_samples)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
@@ -325,15 +337,17 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         Parameters
         ----------
         X : (n, q), optional
-            Rows with NaN; by default the training rows. Known entries come back unchanged, with standard deviation 0;
-            those of the training rows that had error bars come back as they are believed to be.
+            Rows with NaN, by default the training rows. Known entries are returned unchanged, with standard deviation
+            0. For entries of the training rows with error bars, mean and standard deviation of q(x) are returned.
         y : (n,) or (n, p), optional
-            Outputs of those rows, NaN where unknown. Without them the inputs are inferred from each other.
+            The outputs of these rows, NaN where unknown. Without outputs, inputs are inferred from each other.
+        return_std : bool
+            Whether to return the standard deviations too.
         """
         check_is_fitted(self)
         if X is None:
             if y is not None:
-                raise ValueError("y was given without X: give the rows that it belongs to, or neither.")
+                raise ValueError("y was given without X: give the rows X that y belongs to, or leave both out.")
             kind, X, is_known = self._frame_kind, self._training, ~self._table.is_uncertain
             mean, variance = self._training_moments()
             as_given = self._arrangement.as_given
@@ -349,17 +363,17 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         return (mean, std) if return_std else mean
 
     def _training_moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of what is believed of the training inputs."""
+        """Mean and variance of q(x) of the training inputs."""
         moments = [_component_inputs(component, self._table.inputs) for component in self._components]
         mean, variance = pooled(*zip(*moments, strict=True))
         if self.posterior_ == "mixture" and isinstance(self._inputs, CorrelatedInputs):
-            # Smoother than the spread of a few draws: the mixture of what each was drawn from.
+            # The moments of the distributions that the entries were drawn from are smoother than those of a few draws.
             drawn, moments_of_draws = self._inputs.is_drawn, self._inputs.training_moments()
             mean, variance = (np.where(drawn, a, b) for a, b in zip(moments_of_draws, (mean, variance), strict=True))
         return mean, variance
 
     def _new_moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of new rows' inputs, given their outputs or not."""
+        """Mean and variance of the inputs of new rows, given their outputs if there are some."""
         with computing():
             if targets is None:
                 return self._inputs.moments(inputs, None)
@@ -376,7 +390,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
 
 
 def _component_inputs(component: Component, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of q(x) of the training rows in one component; the drawn entries are not meant."""
+    """Mean and variance of q(x) of the training rows in one component. They are not valid for drawn entries."""
     data, model = component.data, component.model
     mean, variance = np.nan_to_num(inputs), np.zeros(inputs.shape)
     is_real = data.rows >= 0
@@ -387,7 +401,7 @@ def _component_inputs(component: Component, inputs: np.ndarray) -> tuple[np.ndar
 
 
 def _evaluate(functions: Any, belief: InputBelief, random: np.random.Generator) -> Iterator[np.ndarray]:
-    """Every function at inputs drawn from the belief."""
+    """The values of every function at inputs that are drawn from the belief."""
     std = np.sqrt(belief.variance)
     if not std.any():
         yield from functions(belief.mean)

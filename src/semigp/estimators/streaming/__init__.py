@@ -1,1 +1,1 @@
-"""The same for more rows than fit in memory."""
+"""Regression on more rows than fit in memory."""

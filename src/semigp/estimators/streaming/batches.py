@@ -1,6 +1,6 @@
-"""A stream of rows: what a first pass tells of it, and batches of one shape in a new order every time.
+"""Batches of a stream of rows, all of the same shape, in a new random order on every pass.
 
-Rows of which no output is known say nothing here and are passed over.
+Rows without any output are left out, because nothing can be learned from them here.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ...core.stream.objective import Batch
 from .first_pass import FirstPass, rows_with_outputs
 from .row_sources import RowSource
 
-# Rows that are shuffled among each other, at least.
+# The smallest number of rows that are shuffled together, if there are that many.
 _BUFFER_ROWS = 2**16
-# Rows of a kind that a batch has room for, more than its share.
+# A batch has room for this many times its share of complete rows, and of incomplete rows.
 _SLACK = 1.1
 
 
 class Batches:
-    """Batches of a stream that all have the same shapes: room for complete and for incomplete rows."""
+    """Batches of a stream. All have the same shape, with room for some complete and some incomplete rows."""
 
     def __init__(self, source: RowSource, known: FirstPass, batch_size: int) -> None:
         self.source, self.known, self.size = source, known, min(batch_size, known.n_rows)
@@ -34,25 +34,25 @@ class Batches:
 
     @property
     def _counts(self) -> tuple[int, int]:
-        """Complete and incomplete rows of all."""
+        """The numbers of complete and of incomplete rows in the stream."""
         return self.known.n_rows - self.known.n_incomplete, self.known.n_incomplete
 
     def endless(self, random: np.random.Generator) -> Iterator[Batch]:
-        """Pass after pass, blocks in random order, rows shuffled among those of several blocks."""
+        """Batches of pass after pass. Blocks come in random order, and the rows of several blocks are shuffled."""
         while True:
             for X, y in self._buffers(random.permutation(self.source.n_blocks)):
                 order = random.permutation(len(X))
-                # A few rows that are left over would speak for all too loudly.
+                # A batch of a few left-over rows is skipped: scaled up to all rows, it would have too much influence.
                 if 2 * len(X) >= self.size:
                     yield from self._batches(X[order], y[order])
 
     def once(self) -> Iterator[Batch]:
-        """Every row, once."""
+        """Batches of a single pass, in which every row comes once."""
         for X, y in self._buffers(np.arange(self.source.n_blocks)):
             yield from self._batches(X, y)
 
     def _buffers(self, blocks: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Rows of several blocks together, in standard units."""
+        """The rows of several blocks together, in standard units."""
         parts: list[tuple[np.ndarray, np.ndarray]] = []
         for block in blocks:
             parts.append(rows_with_outputs(*self.source.read(block)))
@@ -67,7 +67,7 @@ class Batches:
         return self.known.x_units.standard(X), self.known.y_units.standard(y)
 
     def _batches(self, X: np.ndarray, y: np.ndarray) -> Iterator[Batch]:
-        """Rows of both kinds, dealt out evenly over as many batches as they need."""
+        """Complete and incomplete rows, distributed evenly over as many batches as they need."""
         has_holes = np.isnan(X).any(axis=1)
         kinds = np.flatnonzero(~has_holes), np.flatnonzero(has_holes)
         count = max(-(-len(rows) // room) for rows, room in zip(kinds, self.room, strict=True) if room)
@@ -86,7 +86,7 @@ class Batches:
         return Batch(observed, rows, np.asarray(self.known.n_rows / (len(complete) + len(incomplete))))
 
     def regroup(self, targets: Targets) -> Targets:
-        """Targets of other rows in the groups of the batches."""
+        """The targets of other rows, in the same groups of outputs as those of the batches."""
         n_groups = int(self.group.max()) + 1
         first = [int(np.argmax(self.group == g)) for g in range(n_groups)]
         return Targets(targets.values, targets.weights[:, targets.group[first]], self.group)
@@ -98,5 +98,5 @@ class Batches:
 
 
 def _room(count: int, batch_size: int, n_rows: int) -> int:
-    """Rows of a kind, of which there are `count`, that a batch can hold: about its share."""
+    """How many rows of a kind a batch has room for, if the stream has `count` of them in `n_rows`."""
     return min(count, max(8, int(np.ceil(_SLACK * batch_size * count / n_rows)))) if count else 0

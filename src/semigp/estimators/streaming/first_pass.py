@@ -1,4 +1,4 @@
-"""What a first pass over a stream tells of it."""
+"""The first pass over a stream: counts, units, and a sample of rows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .row_sources import RowSource
 
 @dataclass(frozen=True)
 class FirstPass:
-    """What is known of all rows after a first pass."""
+    """What is known about a stream after the first pass."""
 
     n_rows: int
     n_incomplete: int
-    outputs_go_together: bool  # every row has all outputs
+    outputs_go_together: bool  # whether every row has all outputs
     x_units: Units
     y_units: Units
-    inputs: np.ndarray  # of a sample of rows, in standard units
-    targets: np.ndarray
+    inputs: np.ndarray  # (k, q) inputs of a sample of rows, in standard units
+    targets: np.ndarray  # (k, p) outputs of the same rows
 
 
 class _Sample:
-    """Rows drawn at random from a stream: those with the smallest random numbers."""
+    """A random sample of the rows of a stream. Every row gets a random number, and the smallest numbers are kept."""
 
     def __init__(self, size: int, random: np.random.Generator) -> None:
         self.size, self.random = size, random
@@ -33,7 +33,7 @@ class _Sample:
         self.rows: list[np.ndarray] = []
 
     def add(self, *arrays: np.ndarray) -> None:
-        """More rows to draw from."""
+        """Let more rows take part in the draw."""
         numbers = self.random.random(len(arrays[0]))
         if len(self.numbers) == self.size:  # most blocks have nothing to add
             few = numbers < self.numbers.max()
@@ -46,7 +46,7 @@ class _Sample:
 
 
 def first_pass(source: RowSource, sample_rows: int, random: np.random.Generator) -> FirstPass:
-    """One pass: counts, means and standard deviations, and a sample."""
+    """Read all rows once: count them, measure the units of their columns, and draw a sample."""
     x_scaler, y_scaler, sample = StandardScaler(), StandardScaler(), _Sample(sample_rows, random)
     n_rows = n_incomplete = first = 0
     together, has_value = True, np.zeros(1, bool)
@@ -58,7 +58,7 @@ def first_pass(source: RowSource, sample_rows: int, random: np.random.Generator)
         X, y = rows_with_outputs(X, y)
         if not len(X):
             continue
-        with np.errstate(invalid="ignore"):  # of a column without values so far
+        with np.errstate(invalid="ignore"):  # a column may have no value so far
             x_scaler.partial_fit(X)
             y_scaler.partial_fit(y)
         n_rows, n_incomplete = n_rows + len(X), n_incomplete + int(np.isnan(X).any(axis=1).sum())
@@ -82,10 +82,10 @@ def _check_columns(has_value: np.ndarray, n_rows: int, n_inputs: int) -> None:
         if not seen.all():
             raise ValueError(f"{name} has no value in column {int(np.argmin(seen))}: there is nothing to learn from.")
     if n_rows < 2:
-        raise ValueError(f"There is {n_rows} sample with an output; a minimum of 2 is required.")
+        raise ValueError(f"Only {n_rows} sample(s) have an output; a minimum of 2 is required.")
 
 
 def rows_with_outputs(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that have an output."""
+    """The rows that have at least one output."""
     rows = ~np.isnan(y).all(axis=1)
     return (X, y) if rows.all() else (X[rows], y[rows])

@@ -1,4 +1,4 @@
-"""Regression on more rows than fit in memory, holes included."""
+"""Regression on more rows than fit in memory. Inputs may be missing."""
 
 from __future__ import annotations
 
@@ -37,58 +37,59 @@ from .batches import Batches
 from .first_pass import FirstPass, first_pass
 from .row_sources import ArrayRows, RowSource
 
-# Rows that a first model is fitted to, all at once.
+# The number of rows to which a first model is fitted, all at once.
 _SAMPLE_ROWS = 2000
-# Complete rows of the sample that others are likened to.
+# The largest number of complete rows of the sample with which incomplete rows are compared.
 _KNOWN_ROWS = 500
-# Steps that a fit takes at least, unless told how many passes to make.
+# The smallest number of steps of a fit, if the user does not set the number of passes.
 _MIN_STEPS = 1000
-# Passes of steps after which whole passes are worth their time, and iterations of these in a round at most.
+# With at least this many passes of steps, L-BFGS over whole passes follows, in rounds of at most this many iterations.
 _PASSES_TO_ASCEND, _MOST_ASCENTS = 10, 25
-# Rows that are predicted at once.
+# The number of rows that are predicted at once.
 _PREDICTED_ROWS = 8192
 
 
 class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Gaussian process regression in batches: memory does not grow with the rows.
+    """Gaussian process regression in batches: memory does not grow with the number of rows.
 
-    The model is that of `SemiDescribedGPRegressor` with a Gaussian q(x) per incomplete row. A model of a sample of 2000
-    rows is where the stream begins; batches then improve q(U) by natural gradients and all else by Adam, q(x) being
-    inferred anew whenever a row comes by. After ten passes or more, L-BFGS goes on with the exact bound of all rows,
-    reading them again and again, q(x) kept in a temporary file. A last pass gives the exact q(U) and bound of what was
-    found.
+    The model is the same as in `SemiDescribedGPRegressor` with a Gaussian q(x) for each incomplete row. The fit starts
+    from a model of a sample of 2000 rows. Batches then improve q(U) by natural gradients, and all other parameters by
+    Adam. In every batch, q(x) of its incomplete rows is inferred again. With ten passes or more, L-BFGS then raises the
+    exact bound of all rows, which are read again in every iteration, with q(x) kept in a temporary file. A last pass
+    computes the exact q(U) and bound for the parameters that were found.
 
     Parameters
     ----------
     n_inducing : int
-        Inducing points.
+        The number of inducing points.
     batch_size : int
-        Rows per step.
+        The number of rows per step.
     n_passes : int, optional
-        Of steps over all rows; by default one, or as many as make 1000 steps. Others come on top: one that measures the
-        columns, the last one, and those of L-BFGS.
+        The number of passes of steps over all rows. By default one, or as many as are needed for 1000 steps. There are
+        further passes: the first, which measures the columns, the passes of L-BFGS, and the last.
     max_iter : int
-        Iterations of the optimiser, in each stage, for the model of a sample that the stream begins with.
+        The largest number of iterations of the optimiser, in each stage, for the first model of a sample.
     callback : callable, optional
-        Called with a `Progress` a hundred times a fit; returning True ends the steps there.
+        Called with a `Progress` about a hundred times in a fit. Returning True ends the steps there.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     bound_ : float
-        The collapsed bound on the log likelihood of the standardised outputs, hyperpriors included, over all rows.
+        The collapsed bound on the log evidence of the standardised outputs of all rows, hyperpriors included.
     fit_report_ : FitReport
-        Status, message, and the trace of the bound, which batches estimate. "converged" means that the last tenth of
+        Status, message, and the trace of the bound, as estimated from batches. "converged" means that the last tenth of
         the estimates was no higher than the tenth before, or that the last round of L-BFGS gained less than 0.1 %.
     n_iter_ : int
-        Steps.
+        The number of steps.
     n_rows_ : int
-        Rows that were learned from: those with an output.
+        The number of rows with an output. These are the rows from which the model was learned.
     noise_variance_ : (p,)
-        Of the outputs, in their own units squared.
+        The noise variance of the outputs, in their own units squared.
     relevance_ : (n_features_in_,)
-        Which inputs matter, as in `SemiDescribedGPRegressor`.
+        How much each input matters, as in `SemiDescribedGPRegressor`.
     output_names_ : list of str, or None
+        The names of the outputs, if they have names.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -132,7 +133,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.random_state = random_state
 
     def __sklearn_tags__(self):
-        """NaN is welcome, in X and in y."""
+        """Tell scikit-learn that X may hold NaN."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -146,10 +147,10 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         Parameters
         ----------
         X : (n, q), or a source of rows
-            NaN where missing. A memory-mapped array is read block by block. A source, such as `ParquetRows`, has the
-            outputs too.
+            NaN where missing. A memory-mapped array is read block by block. A source of rows, such as `ParquetRows`,
+            also has the outputs.
         y : (n,) or (n, p)
-            NaN where missing; rows without any output are passed over.
+            NaN where missing. Rows without any output are left out.
         """
         self._validate_params()
         watch = Stopwatch()
@@ -166,7 +167,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def _source(self, X: Any, y: Any) -> RowSource:
         if isinstance(X, RowSource):
             if y is not None:
-                raise ValueError("A source of rows has the outputs too: leave y out.")
+                raise ValueError("A source of rows also has the outputs: leave y out.")
             if not X.n_blocks:
                 raise ValueError("The source has no rows.")
             inputs, outputs = X.read(0)
@@ -181,7 +182,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         return ArrayRows(X, y)
 
     def _name_features(self, source: RowSource, n_features: int) -> None:
-        """What scikit-learn's validation would have noted of a frame."""
+        """Set the attributes that scikit-learn's validation would have set from a frame."""
         self.n_features_in_ = n_features
         if source.input_names is not None:
             self.feature_names_in_ = np.asarray(source.input_names, object)
@@ -189,7 +190,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             del self.feature_names_in_
 
     def _check_training(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Arrays as they are, not copied where they are of floating point; infinities are met on the first pass."""
+        """The checked arrays. Arrays of floating point are not copied. Infinite values are found on the first pass."""
         kinds = [np.float64, np.float32]
         X = validate_data(self, X, dtype=kinds, ensure_all_finite=False, ensure_min_samples=2)
         y = check_array(y, dtype=kinds, ensure_all_finite=False, ensure_2d=False, input_name="y")
@@ -205,8 +206,8 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         is_linear = known.n_incomplete == 0
         hyperpriors = default_hyperpriors(self.n_features_in_, is_linear, LENGTHSCALE_SPREAD)
         complete = ~np.isnan(np.column_stack([known.inputs, known.targets])).any(axis=1)
-        likened_to = KnownRows(known.inputs[complete][:_KNOWN_ROWS], known.targets[complete][:_KNOWN_ROWS])
-        setting = Setting(self._prior, likened_to, hyperpriors, sample.data.jitter)
+        examples = KnownRows(known.inputs[complete][:_KNOWN_ROWS], known.targets[complete][:_KNOWN_ROWS])
+        setting = Setting(self._prior, examples, hyperpriors, sample.data.jitter)
         parameters, n_sample = Parameters.of(sample.model), len(known.inputs)
         per_pass = math.ceil(known.n_rows / batches.size)
         n_passes = self.n_passes or max(1, math.ceil(_MIN_STEPS / per_pass))
@@ -231,7 +232,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.noise_variance_ = self._posterior.likelihood.noise_variance * self._y_units.std**2
 
     def _fit_sample(self, known: FirstPass, seed: int, callback: Callback | None) -> tuple[Component, FitReport]:
-        """A model of the sample, all its rows at once, q(x) starting from a joint Gaussian of inputs and outputs."""
+        """Fit a model to all rows of the sample at once. q(x) starts from a joint Gaussian of inputs and outputs."""
         recipe = Recipe(
             n_inducing=self.n_inducing,
             per_output=True,
@@ -254,8 +255,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def predict(self, X: Any, return_std: bool = False, X_std: Any = None) -> Any:
         """Mean, and on request standard deviation, of new outputs.
 
-        NaN in X is integrated out given the row's other entries, under a joint Gaussian of the inputs, and error bars
-        `X_std` as N(x, X_std²). The standard deviation is that of an observation: function, inputs and noise.
+        A missing entry is integrated out given the row's other entries, under a joint Gaussian of the inputs. An entry
+        with an error bar is N(x, X_std²). The standard deviation is that of a new observation: it includes the
+        uncertainty of function and inputs, and noise.
         """
         _, inputs, error = self._check_new(X, X_std)
         with computing():
@@ -269,7 +271,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         return (mean, std) if return_std else mean
 
     def _check_new(self, X: Any, X_std: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """New rows as they are, and rows and error bars in standard units."""
+        """The new rows in their own units, the rows in standard units, and error bars in standard units."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         return X, self._x_units.standard(X), check_error_bars(X_std, X, self) / self._x_units.std
@@ -284,14 +286,17 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         return self._y_units.natural(mean), np.sqrt(variance) * self._y_units.std
 
     def _belief(self, inputs: np.ndarray, error: np.ndarray) -> InputBelief:
-        """New rows of one kind: certain, or with what the known entries tell about the others."""
+        """The belief about new rows: certain if all entries are, otherwise missing entries given the known ones."""
         if not (np.isnan(inputs) | (error > 0)).any():
             return InputBelief.observed(inputs)
         mean, covariance = complete_rows(self._prior, inputs)
         return InputBelief(mean, covariance + (error**2)[:, :, None] * np.eye(error.shape[1]))
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples): joint over rows, with noise."""
+        """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples), with noise.
+
+        The rows of a draw are from the same function.
+        """
         _, inputs, _ = self._check_new(X)
         checks.check_count("n_samples", n_samples)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
@@ -307,8 +312,8 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def impute(self, X: Any, y: Any = None, return_std: bool = False) -> Any:
         """Posterior mean, and on request standard deviation, of the inputs of rows with NaN.
 
-        Without outputs `y` the inputs are inferred from each other, under the joint Gaussian. Frames come back as
-        frames. The training rows are not kept, so that the rows to fill have to be given.
+        Without outputs `y` the inputs are inferred from each other, under the joint Gaussian. The rows X must be given,
+        because the training rows are not kept. Frames are returned as frames.
         """
         kind, (X, inputs, _) = FrameKind.of(X), self._check_new(X)
         is_known = ~np.isnan(X)
@@ -325,19 +330,22 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
 
 
 def _whole_passes(n_passes: int) -> int:
-    """Iterations of L-BFGS in a round. An evaluation costs a fraction of a pass of steps, a round one more pass."""
+    """The number of iterations of L-BFGS in a round.
+
+    An evaluation costs a fraction of a pass of steps, and a round costs one more pass.
+    """
     return min(n_passes // 2, _MOST_ASCENTS) if n_passes >= _PASSES_TO_ASCEND else 0
 
 
 def _draw_rows(mean: np.ndarray, covariance: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """A draw from N(mean, covariance) for every row; entries without variance are their means."""
+    """A draw from N(mean, covariance) for every row. Entries with variance 0 are at their means."""
     spectrum, axes = np.linalg.eigh(covariance)
     noise = np.sqrt(np.maximum(spectrum, 0.0)) * random.normal(size=mean.shape)
     return mean + np.einsum("nij,nj->ni", axes, noise)
 
 
 def _first_q(sample: Component, batches: Batches, parameters: Parameters, setting: Setting, scale: float) -> Whitened:
-    """q(U) of the sample, as if all rows were like it, in as many groups of outputs as the batches have."""
+    """q(U) from the sample, scaled up to all rows, with the same groups of outputs as the batches."""
     blocks = sample.data.blocks(sample.model)
     regrouped = tuple(replace(block, targets=batches.regroup(block.targets)) for block in blocks)
     return in_float64(whitened_from_blocks)(parameters, regrouped, setting, scale)

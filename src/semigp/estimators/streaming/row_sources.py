@@ -1,4 +1,4 @@
-"""Where rows come from that need not fit in memory: arrays, memory-mapped or not, and Parquet files."""
+"""Sources of rows that need not fit in memory: arrays, which may be memory-mapped, and Parquet files."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class RowSource(Protocol):
 
     @property
     def input_names(self) -> list[str] | None:
-        """Of the columns of X."""
+        """The names of the columns of X, if they have names."""
 
     @property
     def output_names(self) -> list[str] | None:
-        """Of the columns of y."""
+        """The names of the columns of y, if they have names."""
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
 
     def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
         """X (k, q) and y (k, p) of one block, as float64, NaN where missing."""
@@ -37,7 +37,7 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class ArrayRows:
-    """Rows of two arrays of which only a block at a time is read."""
+    """Rows of two arrays, read one block at a time."""
 
     X: np.ndarray
     y: np.ndarray
@@ -46,29 +46,29 @@ class ArrayRows:
 
     @property
     def n_blocks(self) -> int:
-        """Of 8192 rows."""
+        """The number of blocks, of 8192 rows each."""
         return -(-len(self.X) // _ARRAY_BLOCK)
 
     def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
-        """As in `RowSource`."""
+        """X (k, q) and y (k, p) of one block, as float64, NaN where missing."""
         rows = slice(block * _ARRAY_BLOCK, (block + 1) * _ARRAY_BLOCK)
         X, y = np.array(self.X[rows], np.float64), np.array(self.y[rows], np.float64)
         return X, y.reshape(len(X), -1)
 
 
 class ParquetRows:
-    """Rows of Parquet files, read a part at a time; for `StreamingGPRegressor.fit`.
+    """Rows of Parquet files, read one block at a time, for `StreamingGPRegressor.fit`.
 
     Parameters
     ----------
     path : str or path
         A file, a folder of files ``*.parquet``, or a pattern such as ``"2024-*.parquet"``.
     inputs : sequence of str
-        Columns of numbers; null or NaN where missing.
+        The columns that are the inputs X. They hold numbers, and null or NaN where missing.
     target : str or sequence of str
-        What to learn.
+        The column or columns that are the outputs y.
 
-    Needs polars: ``pip install "semigp[cli]"``.
+    This class needs polars: ``pip install "semigp[cli]"``.
     """
 
     def __init__(self, path: str | os.PathLike, inputs: Sequence[str], target: str | Sequence[str]) -> None:
@@ -81,7 +81,7 @@ class ParquetRows:
 
     @staticmethod
     def files(path: str | os.PathLike) -> list[Path]:
-        """The files that are meant, in the order of their names."""
+        """The Parquet files that `path` stands for, in the order of their names."""
         whole = Path(path)
         if whole.is_file():
             return [whole]
@@ -89,23 +89,23 @@ class ParquetRows:
         found = sorted(Path(name) for name in glob.glob(str(pattern)))
         if not found:
             raise FileNotFoundError(
-                2, "No such file, folder of *.parquet files, or pattern that matches any", str(path)
+                2, "No such file, no folder with *.parquet files, and no pattern that matches a file", str(path)
             )
         return found
 
     @property
     def n_blocks(self) -> int:
-        """Parts of at most 131,072 rows."""
+        """The number of blocks, of at most 131,072 rows each."""
         return len(self._blocks)
 
     def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
-        """As in `RowSource`."""
+        """X (k, q) and y (k, p) of one block, as float64, NaN where missing."""
         polars = _polars()
         file, start = self._blocks[block]
         names = [*self.input_names, *self.output_names]
         columns = polars.scan_parquet(file).select(polars.col(names).cast(polars.Float64))
         table = columns.slice(start, _PARQUET_BLOCK).collect().to_numpy()
-        # Rows first in memory, as arrays have them: sums are then the same to the last bit.
+        # Row by row in memory, as in arrays. Sums are then the same to the last bit, whatever the source.
         X, y = (np.ascontiguousarray(part) for part in np.split(table, [len(self.input_names)], axis=1))
         return X, y
 
@@ -114,12 +114,12 @@ def _polars() -> Any:
     try:
         import polars
     except ImportError as error:
-        raise ImportError('Parquet files are read by polars: pip install "semigp[cli]".') from error
+        raise ImportError('polars is needed to read Parquet files: pip install "semigp[cli]".') from error
     return polars
 
 
 def _check_columns(file: Path, names: list[str]) -> int:
-    """How many rows a file has; ValueError where a column is not there or does not hold numbers."""
+    """The number of rows of a file. Raises ValueError if a column is missing or does not hold numbers."""
     polars = _polars()
     try:
         schema = polars.scan_parquet(file).collect_schema()

@@ -1,11 +1,11 @@
-"""The forms that q(X) can take: `base` has the contract, every other file one answer."""
+"""The forms that q(X) can take. `base` says what a form does, and every other file is one form."""
 
 from .base import Fitted, PosteriorForm
 from .gaussian import fit_gaussian
 from .mixture import fit_mixture
 from .published import fit_published
 
-# By the name that a user gives.
+# The forms, by the values of the parameter `posterior`.
 FORMS: dict[str, PosteriorForm] = {"mixture": fit_mixture, "gaussian": fit_gaussian}
 
 __all__ = ["FORMS", "Fitted", "PosteriorForm", "fit_gaussian", "fit_mixture", "fit_published"]

@@ -1,4 +1,4 @@
-"""What every form of q(X) does: it fits one component, or several whose predictions are pooled."""
+"""What every form of q(X) does: it fits one component, or several components whose predictions are pooled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fitted = tuple[list[Component], list[FitReport]]
 
 
 class PosteriorForm(Protocol):
-    """A way to fit rows with missing inputs, of which `inputs` knows what to believe."""
+    """A way to fit rows with missing inputs. `inputs` holds the beliefs about these inputs."""
 
     def __call__(self, recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
-        """The components, and how the search for each of them went."""
+        """The fitted components, and a report for each of them."""

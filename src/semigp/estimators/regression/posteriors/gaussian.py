@@ -9,15 +9,15 @@ from ...common.table import Table
 from ..missing_inputs import CorrelatedInputs
 from .base import Fitted
 
-# Two starts: one lets error bars explain wiggles away, the other hardly believes them at first. The higher bound is
-# kept.
+# There are two starts, and the fit with the higher bound is kept. The first lets error bars explain the wiggles of the
+# data. The second starts with small variances, as if the inputs were nearly exact.
 _STARTS = ((1.0, 1.0), (0.3, 0.1))  # factors on lengthscales and on variances of q(x)
 
 
 def fit_gaussian(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
-    """A Gaussian q(x) for every row with the prior N(m, Σ), started where chained GPs expect it.
+    """Fit a Gaussian q(x) for every row, with the prior N(m, Σ), starting at the moments from chained GPs.
 
-    Without missing entries the prior is N(x, X_std²), and there are two places to start from.
+    If no entry is missing, the prior is N(x, X_std²), and the search starts from two places.
     """
     recipe = replace(recipe, linear=bool(table.shared.is_certain.all()), lengthscale_spread=LENGTHSCALE_SPREAD)
     if inputs.is_any_drawn:

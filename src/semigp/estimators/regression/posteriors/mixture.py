@@ -12,7 +12,7 @@ from .base import Fitted
 
 
 def fit_mixture(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitted:
-    """A component for every draw of the missing inputs. The first one's parameters are where the others start."""
+    """Fit a component to every draw of the missing inputs. The others start from the parameters of the first."""
     recipe = replace(recipe, linear=True, lengthscale_spread=LENGTHSCALE_SPREAD)
     components: list[Component] = []
     reports: list[FitReport] = []

@@ -12,19 +12,19 @@ from ...common.component import Recipe, fit_component
 from ...common.table import Table
 from .base import Fitted
 
-# Fewer certain rows than this tell too little to begin with.
+# The first stage needs at least this many certain rows.
 _MIN_CERTAIN = 10
 
 
 def fit_published(recipe: Recipe, table: Table) -> Fitted:
-    """Algorithm 1: a model of the certain rows, then the missing inputs given it, then everything."""
+    """Algorithm 1: fit a model to the certain rows, then the missing inputs given that model, then everything."""
     first = _fit_certain_rows(recipe, table)
     component, report = fit_component(recipe, table, None, first and first[0])
     return [component], [report if first is None else _joined(first[1], report)]
 
 
 def _fit_certain_rows(recipe: Recipe, table: Table) -> tuple[Model, FitReport] | None:
-    """A model of the rows whose inputs are certain; None if all are, or too few."""
+    """A model of the rows whose inputs are certain. None if all rows are certain, or too few are."""
     rows = table.shared.is_certain_with_output
     if rows.all() or rows.sum() < _MIN_CERTAIN:
         return None
