@@ -22,8 +22,10 @@ demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look 
 
 # In several processes: one that had compiled all the programs of all tests was aborted inside XLA. Two run side by side,
 # the longest first. tests/conftest.py has programs compiled quickly and kept in build/compiled, for all parts.
-PARTS := test-estimators test-core test-rest test-documentation test-commands
-REST := $(addprefix --ignore=tests/,core estimators adapters cli report test_documentation.py)
+PARTS := test-estimators test-optimised test-core test-rest test-documentation test-commands
+OPTIMISED := tests/test_experiments.py tests/test_faults.py
+REST := $(addprefix --ignore=tests/,core estimators adapters cli report test_documentation.py) \
+	$(addprefix --ignore=,$(OPTIMISED))
 PYTEST := $(BIN)/python -m pytest -m "not slow"
 
 # Threads of two processes' BLAS only wait for each other. The rest has tests of what becomes of those threads.
@@ -47,14 +49,15 @@ test-documentation: $(INSTALLED)
 test-rest: $(INSTALLED)
 	$(PYTEST) $(REST)
 
-# What tests have compiled otherwise is not quite what users run; an empty variable has XLA optimise as for them.
+# What tests have compiled otherwise is not quite what users run; an empty variable has XLA optimise as for them. Here
+# are what computes for longer than it compiles, what compares roundings, and once more the comparisons with GPy.
 test-optimised: export XLA_FLAGS =
-test-optimised: $(INSTALLED)  ## The comparisons with GPy, optimised as for users
-	$(PYTEST) tests/core/sparse/test_gpy_reference.py
+test-optimised: $(INSTALLED)  ## Some tests optimised as for users
+	$(PYTEST) $(OPTIMISED) tests/core/sparse/test_gpy_reference.py
 
 ci: $(INSTALLED)  ## Lint, then tests and documentation side by side
 	$(MAKE) lint
-	$(MAKE) -j2 $(PARTS) docs test-optimised test-sktime
+	$(MAKE) -j2 $(PARTS) docs test-sktime
 
 test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
 	.venv-sktime/bin/python -m pytest tests/adapters
@@ -85,6 +88,7 @@ test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators
 	$(BIN)/python -m pytest tests/cli tests/report tests/test_documentation.py
 	$(BIN)/python -m pytest $(REST)
+	$(BIN)/python -m pytest $(OPTIMISED)
 	$(BIN)/python -m pytest tests/core
 
 lint: $(INSTALLED)

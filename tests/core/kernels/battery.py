@@ -109,8 +109,9 @@ class Battery:
 
         variance = np.array([[0.5, 1.2], [0.1, 0.3], [0.4, 0.7]])
         flat, unravel = ravel_pytree(jax.tree.map(jnp.asarray, (kernel, MEAN[:3], variance, INDUCING)))
-        # Operation by operation: the gradient of Matérn kernels as one program takes half a minute to compile.
-        gradient = jax.grad(lambda v: value(*unravel(v)))(flat)
+        differentiate = jax.grad(lambda v: value(*unravel(v)))
+        # Operation by operation for Matérn kernels, whose gradient takes half a minute to compile as one program.
+        gradient = (differentiate if "Matern" in repr(kernel) else jax.jit(differentiate))(flat)
         slow = jax.jit(lambda v: value(*unravel(v)))
         step = 1e-5
         for i in range(len(flat)):

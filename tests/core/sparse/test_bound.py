@@ -25,21 +25,25 @@ def problem(random):
     return InputBelief(mean, variance), inducing, random.normal(size=(n, p))
 
 
-def dense(belief, inducing, y, noise_variance, jitter=1e-6, slow=SLOW):
+def by_quadrature(belief, inducing, slow=SLOW):
+    """ψ0, ψ1 and Ψ2 of every row, and K_uu, with nothing shared with the engine."""
+    rows = [oracles.grid(*row, inducing) for row in zip(belief.mean, belief.variance, strict=True)]
+    psi0, psi1, _, psi2 = zip(*(oracles.expectations(slow, *row, inducing) for row in rows), strict=True)
+    return np.array(psi0), np.array(psi1), np.array(psi2), oracles.gram(slow, inducing, inducing)
+
+
+def dense(statistics, y, noise_variance, jitter=1e-6):
     """The bound of one output, NaN where not observed, from statistics by quadrature."""
+    psi0, psi1, psi2, k_uu = statistics
     seen = ~np.isnan(y)
-    rows = [oracles.grid(belief.mean[n], belief.variance[n], inducing) for n in np.flatnonzero(seen)]
-    parts = [oracles.expectations(slow, *row, inducing) for row in rows]
-    k_uu = oracles.gram(slow, inducing, inducing)
     k_uu = k_uu + jitter * np.mean(np.diagonal(k_uu)) * np.eye(len(k_uu))
-    psi0, psi1, _, psi2 = (np.array(part) for part in zip(*parts, strict=True))
-    return oracles.dense_bound(psi0.sum(), psi1, psi2.sum(0), k_uu, y[seen], noise_variance)
+    return oracles.dense_bound(psi0[seen].sum(), psi1[seen], psi2[seen].sum(0), k_uu, y[seen], noise_variance)
 
 
 def test_dense_formula_with_noise_per_output(problem):
     belief, inducing, y = problem
-    noise = np.array([0.1, 0.02, 0.5])
-    expected = sum(dense(belief, inducing, y[:, d], noise[d]) for d in range(3))
+    noise, statistics = np.array([0.1, 0.02, 0.5]), by_quadrature(belief, inducing)
+    expected = sum(dense(statistics, y[:, d], noise[d]) for d in range(3))
     np.testing.assert_allclose(collapsed_bound(KERNEL, belief, inducing, y, noise), expected, rtol=1e-9)
 
 
@@ -48,8 +52,8 @@ def test_missing_outputs_any_pattern(problem, random):
     belief, inducing, y = problem
     y[random.random(y.shape) < 0.3] = np.nan
     y[4] = np.nan  # a row without any output
-    noise = np.array([0.1, 0.02, 0.5])
-    expected = sum(dense(belief, inducing, y[:, d], noise[d]) for d in range(3))
+    noise, statistics = np.array([0.1, 0.02, 0.5]), by_quadrature(belief, inducing)
+    expected = sum(dense(statistics, y[:, d], noise[d]) for d in range(3))
     np.testing.assert_allclose(collapsed_bound(KERNEL, belief, inducing, y, noise), expected, rtol=1e-9)
 
 
@@ -57,7 +61,7 @@ def test_output_scale_is_signal_variance_per_output(problem):
     belief, inducing, y = problem
     scale = np.array([0.5, 1.0, 2.0])
     expected = sum(
-        dense(belief, inducing, y[:, d], 0.1, slow=oracles.rbf(1.3 * scale[d] ** 2, np.array([0.8, 1.5])))
+        dense(by_quadrature(belief, inducing, oracles.rbf(1.3 * scale[d] ** 2, np.array([0.8, 1.5]))), y[:, d], 0.1)
         for d in range(3)
     )
     bound = collapsed_bound(KERNEL, belief, inducing, y, 0.1, output_scale=scale)
