@@ -1,15 +1,19 @@
 """Shared fixtures. Warnings are errors (pyproject.toml); the caller's JAX flag stays at float32 throughout."""
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 # Nearly all the time of the tests went into compiling. Here programs are compiled quickly, each function of XLA's by
 # itself and hardly optimised, and kept in build/compiled for other modules, processes and runs. Both before JAX is
 # imported, and for child processes too; who sets these variables decides: `XLA_FLAGS= make test` optimises as users do.
 QUICK = (
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false "
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
     "--xla_cpu_parallel_codegen_split_count=1"
 )
+# XLA ends the process where it does not know a flag, and from JAX 0.11 on it does not know this one.
+if tuple(int(part) for part in version("jaxlib").split(".")[:2]) < (0, 11):
+    QUICK += " --xla_cpu_use_fusion_emitters=false"
 os.environ.setdefault("XLA_FLAGS", QUICK)
 if os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / "build" / "compiled")):
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")

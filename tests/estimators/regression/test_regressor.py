@@ -236,7 +236,7 @@ def test_published_method_shows_the_stages_of_algorithm_1(problem):
 
 def test_stages_and_bound_of_the_mixture(mixture):
     names = [name for name, _, _ in mixture.fit_report_.stages]
-    assert names == ["missing inputs", "all rows, draw 1", "all rows, draw 2", "all rows, draw 3"]
+    assert names == ["all rows, draw 1", "all rows, draw 2", "all rows, draw 3"]
     assert np.isfinite(mixture.bound_)
 
 

@@ -21,9 +21,9 @@ def test_counts_moments_and_a_sample(random):
     used = ~np.isnan(y).all(axis=1)
     assert (found.n_rows, found.n_incomplete) == (46, int(np.isnan(X[used]).any(axis=1).sum()))
     assert not found.outputs_go_together
-    np.testing.assert_allclose(found.x_scaler.mean_, np.nanmean(X[used], axis=0), rtol=1e-12)
-    np.testing.assert_allclose(found.y_scaler.scale_, np.nanstd(y[used], axis=0), rtol=1e-12)
-    rows = {tuple(row) for row in np.round(found.y_scaler.transform(y[used]), 9).tolist()}
+    np.testing.assert_allclose(found.x_units.mean, np.nanmean(X[used], axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.y_units.std, np.nanstd(y[used], axis=0), rtol=1e-12)
+    rows = {tuple(row) for row in np.round(found.y_units.standard(y[used]), 9).tolist()}
     assert len({tuple(row) for row in np.round(found.targets, 9).tolist()} & rows) >= 19  # NaN is unlike itself
     assert found.inputs.shape == found.targets.shape == (20, 2)
 

@@ -116,8 +116,9 @@ class GaussianPrior:
         both = unknown[:, :, None] & unknown[:, None, :]
         inverse, log_precision = inverses(jnp.where(both, precision, jnp.eye(len(self.mean))))  # 1 for known entries
         offset = jnp.where(unknown, 0.0, values - self.mean)  # x_o - m_o
-        pull = jnp.where(unknown, offset @ precision, 0.0)  # Λ_uo (x_o - m_o)
-        mean = jnp.where(unknown, self.mean - jnp.einsum("nij,nj->ni", inverse, pull), values)
+        # Λ_uo (x_o - m_o); the inverse does not mix unknown entries with known ones.
+        shift = jnp.einsum("nij,nj->ni", inverse, offset @ precision)
+        mean = jnp.where(unknown, self.mean - shift, values)
         return mean, jnp.where(both, inverse, 0.0), jnp.where(both, precision, 0.0), log_precision
 
     def check(self, n_rows: int, n_inputs: int) -> None:
