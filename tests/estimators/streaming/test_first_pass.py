@@ -33,7 +33,7 @@ def test_what_cannot_be_learned_from():
     for bad, sentence in (
         ((np.where(np.arange(18).reshape(9, 2) == 17, np.inf, X), y), "X is infinite at row 8, column 1"),
         ((X, np.full((9, 1), np.nan)), "y has no value in column 0"),
-        ((X, np.where(np.arange(9)[:, None], np.nan, y)), "There is 1 sample with an output; a minimum of 2"),
+        ((X, np.where(np.arange(9)[:, None], np.nan, y)), "Only 1 sample.s. have an output; a minimum of 2"),
     ):
         with pytest.raises(ValueError, match=sentence):
             first_pass(ArrayRows(*bad), 5, np.random.default_rng(0))
