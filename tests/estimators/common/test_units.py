@@ -17,3 +17,12 @@ def test_there_and_back(random):
 
 def test_no_columns():
     assert Units.of(np.zeros((5, 0))).standard(np.zeros((2, 0))).shape == (2, 0)
+
+
+def test_in_place(random):
+    values = random.normal(size=(5, 2))
+    units = Units.of(values)
+    expected = units.standard(values)
+    assert not np.shares_memory(expected, values)
+    assert units.standard(values, in_place=True) is values
+    np.testing.assert_array_equal(values, expected)

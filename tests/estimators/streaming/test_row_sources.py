@@ -46,5 +46,5 @@ def test_columns_that_are_not_there_or_no_numbers(tmp_path):
         ParquetRows(tmp_path, ["z"], "x")
     with pytest.raises(ValueError, match="column 'name' holds String, not numbers"):
         ParquetRows(tmp_path, ["name"], "x")
-    with pytest.raises(FileNotFoundError, match="or pattern that matches any"):
+    with pytest.raises(FileNotFoundError, match="no pattern that matches a file"):
         ParquetRows(tmp_path / "no-*.parquet", ["x"], "x")

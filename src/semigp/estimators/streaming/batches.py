@@ -64,7 +64,7 @@ class Batches:
 
     def _scaled(self, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
         X, y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        return self.known.x_units.standard(X), self.known.y_units.standard(y)
+        return self.known.x_units.standard(X, in_place=True), self.known.y_units.standard(y, in_place=True)
 
     def _batches(self, X: np.ndarray, y: np.ndarray) -> Iterator[Batch]:
         """Complete and incomplete rows, distributed evenly over as many batches as they need."""
