@@ -61,8 +61,13 @@ def joint_report(reports: Sequence[FitReport]) -> FitReport:
     )
 
 
-def warn_of(report: FitReport, statuses: Sequence[Status] = ("iteration limit", "failed")) -> None:
-    """Warn with a ConvergenceWarning if a fit has one of these statuses, or has found nothing but noise."""
-    if report.status in statuses or report.is_all_noise:
+def warn_of(
+    report: FitReport, statuses: Sequence[Status] = ("iteration limit", "failed"), is_noise_wrong: bool = True
+) -> None:
+    """Warn with a ConvergenceWarning if a fit has one of these statuses, or has found nothing but noise.
+
+    `is_noise_wrong` is False where noise alone is a fair answer, as for a series without memory.
+    """
+    if report.status in statuses or (report.is_all_noise and is_noise_wrong):
         # The user's line is the fourth level: above this function, `fit`, and the wrapper by `all_or_nothing`.
         warnings.warn(report.message, ConvergenceWarning, stacklevel=4)

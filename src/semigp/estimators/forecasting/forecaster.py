@@ -132,7 +132,7 @@ class GPForecaster(Saved, BaseEstimator):
         with computing():
             self._learn(values, covariates, timeline, watch.told_to(self.callback))
         self.fit_report_ = watch.noted_in(self.fit_report_)
-        warn_of(self.fit_report_)
+        warn_of(self.fit_report_, is_noise_wrong=False)
         return self
 
     def _check_covariates(
