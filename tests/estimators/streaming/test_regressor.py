@@ -215,10 +215,10 @@ def test_new_rows_with_error_bars_and_holes(unnamed):
 
 
 def test_samples_have_the_predicted_moments(unnamed):
-    """400 draws: means within five standard errors, standard deviations within 20 %."""
+    """100 draws: means within five standard errors, standard deviations within five of theirs, 5/√200 = 35 %."""
     X, _, _ = _table(6, seed=2)
-    draws = unnamed.sample_y(X, 400, random_state=0)
+    draws = unnamed.sample_y(X, 100, random_state=0)
     mean, std = unnamed.predict(X, return_std=True)
-    assert draws.shape == (6, 2, 400)
-    assert np.max(np.abs(draws.mean(axis=2) - mean) / std) < 5 / np.sqrt(400)
-    np.testing.assert_allclose(draws.std(axis=2), std, rtol=0.2)
+    assert draws.shape == (6, 2, 100)
+    assert np.max(np.abs(draws.mean(axis=2) - mean) / std) < 5 / np.sqrt(100)
+    np.testing.assert_allclose(draws.std(axis=2), std, rtol=0.35)
