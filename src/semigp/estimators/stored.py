@@ -39,6 +39,7 @@ def _add_parameters(estimator: Saved) -> None:
 
 def stored_classes() -> dict[str, type]:
     """Every class that a fitted estimator may contain, by its name in files. Names that older files use come last."""
+    from ..columns import Columns, Levels, Number, Time
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
     from ..core.exact.gaps import Gaps
@@ -77,11 +78,11 @@ def stored_classes() -> dict[str, type]:
 
     now = (
         SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
-        GPImputer, Arrangement, Bias, Block, ChainedGPs, Component, Contest, CorrelatedInputs, Data, ExactModel,
-        ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior, Imputation,
-        LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Likelihood, Linear, Locations, LogNormal, Model,
-        OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs, StandardPrior,
-        Sum, Table, Targets, Timeline, TrainingSpaces, Units, Weights, White,
+        GPImputer, Arrangement, Bias, Block, ChainedGPs, Columns, Component, Contest, CorrelatedInputs, Data,
+        ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior,
+        Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
+        LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,
+        StandardPrior, Sum, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,
