@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from ...columns import Columns
 from ...columns.columns import holds_only_numbers
 from ...columns.tables import is_frame
+from .checks import check_error_bars
 from .sklearn_private import check_feature_names, check_n_features
 
 _HOW = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "order": "C"}
@@ -52,6 +54,17 @@ def read_inputs(estimator: Any, X: Any, **how: Any) -> np.ndarray:
     check_feature_names(estimator, X, reset=False)
     check_n_features(estimator, X, reset=False)
     return estimator._columns.encode(X)
+
+
+def read_error_bars(estimator: Any, X_std: Any, codes: np.ndarray) -> np.ndarray:
+    """Error bars of the codes of a table, 0 where exact. They are given for all columns of the table, or not at all."""
+    if estimator._columns is None or X_std is None:
+        return check_error_bars(X_std, codes, estimator)
+    frame = nw.from_native(X_std, eager_only=True, pass_through=True)
+    bars = np.asarray(frame.to_numpy() if isinstance(frame, nw.DataFrame) else X_std, dtype=float)
+    if bars.ndim != 2 or bars.shape[1] != estimator.n_features_in_:
+        raise ValueError(f"X_std has shape {bars.shape}; give an error bar, or 0, for all {estimator.n_features_in_} columns.")
+    return check_error_bars(bars[:, list(estimator._columns.places)], codes)
 
 
 def _is_plain(X: Any, categorical_features: Any) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.exact.certain import Hyperparameters, OutputDensity, fit_hyperparameters
-from .columns import Columns, random_numbers
+from .relations import Relations, random_numbers
 
 # Only this many rows take part in the GP that weighs candidates, and in the fit of its hyperparameters.
 _MOST_ROWS = 1000
@@ -61,7 +61,7 @@ def draw_particles(
     plan: Plan,
     start: np.ndarray,
     targets: np.ndarray,
-    columns: Columns,
+    relations: Relations,
     random: np.random.Generator,
     is_stopped: IsStopped = lambda chain, sweep, evidence: False,
 ) -> tuple[list[Particle], bool]:
@@ -70,16 +70,16 @@ def draw_particles(
     The hyperparameters of the first chain are where those of the others start.
     """
     particles: list[Particle] = []
-    first = _fit(start, targets, columns, None, _FIRST)
+    first = _fit(start, targets, relations, None, _FIRST)
     for chain in range(plan.n_chains):
         table, parameters = start.copy(), first
         for sweep in range(plan.n_sweeps):
             if sweep % _FIT_EVERY == 0 and (sweep or chain):
-                parameters = _fit(table, targets, columns, parameters, _LATER if sweep else _START)
-            _sweep(table, targets, columns, parameters, random)
+                parameters = _fit(table, targets, relations, parameters, _LATER if sweep else _START)
+            _sweep(table, targets, relations, parameters, random)
             stop = is_stopped(chain, sweep, parameters.log_evidence)
             if plan.is_kept(sweep) or (stop and not particles):
-                parameters = _fit(table, targets, columns, parameters, _LATER)
+                parameters = _fit(table, targets, relations, parameters, _LATER)
                 particles.append(Particle(table.copy(), parameters))
             if stop:
                 return particles, True
@@ -88,28 +88,28 @@ def draw_particles(
 
 
 def _fit(
-    table: np.ndarray, targets: np.ndarray, columns: Columns, start: Hyperparameters | None, iterations: int
+    table: np.ndarray, targets: np.ndarray, relations: Relations, start: Hyperparameters | None, iterations: int
 ) -> Hyperparameters:
     rows = np.flatnonzero(~np.isnan(targets).all(axis=1))
     if len(rows) > _MOST_ROWS:  # rows are sorted by content, so that every so-many-th is a fair sample
         rows = rows[np.linspace(0, len(rows) - 1, _MOST_ROWS).astype(int)]
-    return fit_hyperparameters(table[rows], targets[rows], columns.layout.group_of, start, iterations)
+    return fit_hyperparameters(table[rows], targets[rows], relations.layout.group_of, start, iterations)
 
 
 def _sweep(
     table: np.ndarray,
     targets: np.ndarray,
-    columns: Columns,
+    relations: Relations,
     parameters: Hyperparameters,
     random: np.random.Generator,
 ) -> None:
     """Choose the inputs of all rows with holes anew, in place."""
-    rows = random.permutation(np.flatnonzero(columns.missing.any(axis=1)))
+    rows = random.permutation(np.flatnonzero(relations.missing.any(axis=1)))
     others = random.permutation(len(table))[:_MOST_ROWS]
     place = np.full(len(table), -1)
     place[others] = np.arange(len(others))
     density = OutputDensity(parameters, table[others], targets[others])
-    options = candidates(table, rows, columns, random)
+    options = candidates(table, rows, relations, random)
     for fold in np.array_split(np.arange(len(rows)), min(_FOLDS, len(rows)) or 1):
         here = place[rows[fold]]
         logs = density.log_densities(options[fold], targets[rows[fold]], here[here >= 0])
@@ -117,18 +117,18 @@ def _sweep(
         density.replace(here[here >= 0], table[rows[fold]][here >= 0])
 
 
-def candidates(table: np.ndarray, rows: np.ndarray, columns: Columns, random: np.random.Generator) -> np.ndarray:
+def candidates(table: np.ndarray, rows: np.ndarray, relations: Relations, random: np.random.Generator) -> np.ndarray:
     """Candidates for the inputs of rows, (rows, candidates, d). The first is what the row has now."""
-    missing = columns.missing[rows]
+    missing = relations.missing[rows]
     flat = np.repeat(table[rows], _CANDIDATES, axis=0)
     chance = np.minimum(1.0, _MOVED / np.maximum(missing.sum(axis=1), 1))
     moved = np.repeat(missing, _CANDIDATES, axis=0)
     moved &= random.random(moved.shape) < np.repeat(chance, _CANDIDATES)[:, None]
     moved[::_CANDIDATES] = False
-    for group in random.permutation(list(columns.with_holes())):
-        here, places = np.flatnonzero(moved[:, group]), list(columns.layout.groups[group])
+    for group in random.permutation(list(relations.with_holes())):
+        here, places = np.flatnonzero(moved[:, group]), list(relations.layout.groups[group])
         if len(here):
-            given = columns.conditional(int(group), table, _TREES, random)
+            given = relations.conditional(int(group), table, _TREES, random)
             flat[np.ix_(here, places)] = given.draw(flat[here], *random_numbers(len(here), random))
     return flat.reshape(len(rows), _CANDIDATES, -1)
 

@@ -15,7 +15,7 @@ _ROUNDS, _ROUNDS_TO_CHOOSE, _TREES = 3, 2, 20
 
 
 @dataclass(frozen=True)
-class Columns:
+class Relations:
     """The columns of a table with holes, and the model of each given the others."""
 
     layout: Layout
@@ -47,24 +47,24 @@ def fill_by_trees(table: np.ndarray, layout: Layout, random: np.random.Generator
     outputs is filled, the inputs then determine the outputs, and a GP of the outputs finds no noise.
     """
     trees_only = {group: ColumnModel(None, 0.0) for group in range(len(layout.groups))}
-    return _fill(table, Columns(layout, layout.is_missing(table), trees_only), random, is_chosen=True)
+    return _fill(table, Relations(layout, layout.is_missing(table), trees_only), random, is_chosen=True)
 
 
-def fill(table: np.ndarray, layout: Layout, random: np.random.Generator) -> tuple[np.ndarray, Columns]:
+def fill(table: np.ndarray, layout: Layout, random: np.random.Generator) -> tuple[np.ndarray, Relations]:
     """A table whose holes are filled with means given the other columns, and the models of its columns."""
-    columns = Columns(layout, layout.is_missing(table), {})
-    return _fill(table, columns, random, is_chosen=False), columns
+    relations = Relations(layout, layout.is_missing(table), {})
+    return _fill(table, relations, random, is_chosen=False), relations
 
 
-def _fill(table: np.ndarray, columns: Columns, random: np.random.Generator, is_chosen: bool) -> np.ndarray:
+def _fill(table: np.ndarray, relations: Relations, random: np.random.Generator, is_chosen: bool) -> np.ndarray:
     """Fill numbers with their means, or the nearest level, and categories with a level that a similar row has."""
-    layout, filled = columns.layout, common_values(table, columns.layout, table)
+    layout, filled = relations.layout, common_values(table, relations.layout, table)
     for turn in range(_ROUNDS):
-        for group in columns.with_holes():
+        for group in relations.with_holes():
             if turn < _ROUNDS_TO_CHOOSE and not is_chosen:
-                columns.choose(group, filled, random)
-            given = columns.conditional(group, filled, _TREES, random)
-            holes, places = np.flatnonzero(columns.missing[:, group]), list(layout.groups[group])
+                relations.choose(group, filled, random)
+            given = relations.conditional(group, filled, _TREES, random)
+            holes, places = np.flatnonzero(relations.missing[:, group]), list(layout.groups[group])
             if layout.is_number(group):
                 filled[holes, places[0]] = layout.allowed(given.mean(filled[holes])[:, 0], group)
             else:
