@@ -89,6 +89,12 @@ class InputUnits:
         groups = self.groups
         return np.stack([values[..., g[0]] if len(g) == 1 else _largest(values[..., g]) for g in groups], axis=-1)
 
+    def natural_of(self, features: np.ndarray, column: int) -> np.ndarray:
+        """Codes (…) of the features (…, width) of one column."""
+        some = list(self.groups[column])
+        parts = (part[some] for part in (self.middle, self.spread, self.power, self.mean, self.std, self.lower, self.upper))
+        return InputUnits((len(some),), *parts).natural(features)[..., 0]
+
     def natural_moments(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of codes, from those of features that are Gaussian. Levels have NaN as theirs."""
         held = np.isinf(self.lower) | (self.power == 1.0)  # linear: exact, and not cut at the range
