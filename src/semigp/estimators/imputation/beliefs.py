@@ -24,6 +24,7 @@ class Beliefs:
 
         def functions(values: np.ndarray, column: int) -> np.ndarray:
             codes = units.natural_of(values, column)[..., None]
+            codes = np.rint(codes) if level_counts[column] else codes  # units round, and levels are compared
             count = level_counts[column]
             return (codes == np.arange(count)) * 1.0 if count else np.concatenate([codes, codes**2], axis=-1)
 
@@ -51,6 +52,6 @@ class Beliefs:
         mean, std, probabilities = codes.mean(axis=0), codes.std(axis=0), {}
         for column, count in enumerate(level_counts):
             if count:
-                probabilities[column] = np.mean(codes[:, :, column, None] == np.arange(count), axis=0)
+                probabilities[column] = np.mean(np.rint(codes[:, :, column, None]) == np.arange(count), axis=0)
                 mean[:, column], std[:, column] = np.argmax(probabilities[column], axis=1), np.nan
         return cls(mean, std, probabilities)

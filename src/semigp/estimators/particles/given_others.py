@@ -149,3 +149,10 @@ class Conditional:
         if self.gp is None:
             return by_trees
         return (1.0 - self.gp_share) * by_trees + self.gp_share * self.gp.predict(points)[0][:, None]
+
+    def between(self, rows: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        """A number for every row (k,): the mean of the trees and a draw of the GP, weighed by their shares."""
+        points = self.layout.others(rows, self.group)
+        by_trees = np.mean([tree.means(points, self.values) for tree in self.trees], axis=0)[:, 0]
+        drawn = 0.0 if self.gp is None else self._gp_draw(points, normal, is_joint=False)
+        return self.layout.allowed((1.0 - self.gp_share) * by_trees + self.gp_share * drawn, self.group)
