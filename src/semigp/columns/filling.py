@@ -152,6 +152,10 @@ def _set_in_pandas(column: nw.Series, holes: np.ndarray, values: Any) -> nw.Seri
 def _set_in_others(column: nw.Series, cells: Cells, holes: np.ndarray, values: Any) -> nw.Series:
     """As polars wants it: a whole column of new values, from which those at the holes are taken."""
     kind, library = column.dtype, column.implementation
+    if kind == nw.Object:
+        new = dict(zip(holes.tolist(), values, strict=True))
+        items = [new.get(row, item) for row, item in enumerate(column.to_list())]
+        return nw.new_series(column.name, items, kind, backend=library)
     if not isinstance(values, nw.Series):
         values = nw.new_series(column.name, values, backend=library)
     places, is_kept = np.zeros(len(column), dtype=np.int64), np.ones(len(column), dtype=bool)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ...columns import Columns
+from ...columns import Columns, Levels
 from ...columns.columns import holds_only_numbers
 from ...columns.tables import is_frame
+from ...frames import FrameKind, as_frame
+from .checks import check_error_bars
 from .sklearn_private import check_feature_names, check_n_features
 
 _HOW = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "order": "C"}
@@ -52,6 +55,63 @@ def read_inputs(estimator: Any, X: Any, **how: Any) -> np.ndarray:
     check_feature_names(estimator, X, reset=False)
     check_n_features(estimator, X, reset=False)
     return estimator._columns.encode(X)
+
+
+def names_of_inputs(estimator: Any) -> Any:
+    """The names of the columns that `learn_inputs` returned, or None if they have none."""
+    if estimator._columns is not None:
+        return estimator._columns.names_of_used
+    return getattr(estimator, "feature_names_in_", None)
+
+
+def expanded(estimator: Any, codes: np.ndarray) -> np.ndarray:
+    """Inputs in which levels without an order are groups of 0 and 1; plain numbers unchanged."""
+    return codes if estimator._columns is None else estimator._columns.expand(codes)
+
+
+def read_error_bars(estimator: Any, X_std: Any, codes: np.ndarray) -> np.ndarray:
+    """Error bars of the same shape as the codes, from those of all columns of X. They are 0 if `X_std` is None.
+
+    Raises ValueError if the error bar of a level is not 0.
+    """
+    columns = estimator._columns
+    if columns is None or X_std is None:
+        return check_error_bars(X_std, codes, estimator)
+    rows = np.full((len(codes), estimator.n_features_in_), np.nan)
+    rows[:, columns.places] = codes
+    bars = check_error_bars(X_std, rows, estimator)[:, columns.places]
+    for kind, column in zip(columns.used, bars.T, strict=True):
+        if isinstance(kind, Levels) and column.any():
+            raise ValueError(f"X_std is not 0 in column {kind.name!r}, which has levels. Only numbers have error bars.")
+    return bars
+
+
+def expanded_bars(estimator: Any, bars: np.ndarray) -> np.ndarray:
+    """Error bars of an expanded table: one for each of its columns."""
+    columns = estimator._columns
+    return bars if columns is None else np.repeat(bars, [kind.width for kind in columns.used], axis=1)
+
+
+def given_back(estimator: Any, filled: np.ndarray, std: np.ndarray, X: Any) -> tuple[Any, Any]:
+    """Expanded rows without holes, and their standard deviations, in the form in which a user gave the rows X.
+
+    A frame gets its own types back. Standard deviations are floats, in seconds for times. A level that was filled in
+    has none: there it is NaN.
+    """
+    columns, kind = estimator._columns, FrameKind.of(X)
+    if columns is None:
+        return as_frame(filled, kind), as_frame(std, kind)
+    first = [group[0] for group in columns.groups]
+    is_level = np.array([isinstance(each, Levels) for each in columns.used])
+    error = np.where(is_level & (std[:, first] > 0), np.nan, std[:, first])
+    names = kind and replace(kind, columns=columns.names_of_used)
+    return columns.fill(columns.collapse(filled), X), as_frame(error, names)
+
+
+def largest_of_groups(estimator: Any, values: np.ndarray) -> np.ndarray:
+    """For every used column, the largest value in its group of an expanded table."""
+    columns = estimator._columns
+    return values if columns is None else np.array([values[list(group)].max() for group in columns.groups])
 
 
 def _is_plain(X: Any, categorical_features: Any) -> bool:
