@@ -85,7 +85,7 @@ CASES = [
         BAD_DATA,
         "no_bar.csv, row 2, column 'a_std': the error bar is missing, but 'a' has a value",
     ),
-    ("regress names.csv -t y", BAD_DATA, "names.csv: no column of numbers is left to learn from"),
+    ("regress names.csv -t y --ignore who", BAD_DATA, "names.csv: no column is left to learn from"),
     ("forecast dates.csv", BAD_DATA, "dates.csv, row 2, column 'date': this time occurs more than once"),
     ("forecast uneven.csv", BAD_DATA, "The times are irregular"),
     ("classify one_class.csv -l class", BAD_DATA, "column 'class': at least two classes are needed; there is only 'x'"),
