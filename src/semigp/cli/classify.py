@@ -80,7 +80,7 @@ def _fit(
     with session.fitting("classify") as bar:
         classifier = semigp.SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
         classifier.fit(frame, pl.Series(label, labels, dtype=pl.String))
-    note_left_out(session, classifier, path)
+    note_left_out(session, classifier._columns, path)
     session.tell(rows_learned_from=len(table), labelled=len(known), classes=classes)
     return classifier
 

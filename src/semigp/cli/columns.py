@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..columns import Number
+from ..columns import Columns, Number
 from .problems import WRONG_USE, Problem
-from .tables import is_number, listed, numbers
+from .tables import is_key, is_number, listed, numbers
 
 ERROR_SUFFIX = "_std"
 _MOST_LEVELS = 20  # more different values are not a few levels
@@ -26,10 +26,9 @@ class Inputs:
     frame: pl.DataFrame  # numbers as floats, other columns as they were read; null where missing
     std: np.ndarray | None  # (n, q), 0 where exact; None if all values are exact
 
-    @property
-    def n_missing(self) -> int:
-        """The number of entries that are missing."""
-        return sum(self.frame.null_count().row(0))
+    def used(self) -> Columns:
+        """The columns of which a model will make use."""
+        return Columns.learn(self.frame)
 
 
 def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option: str) -> None:
@@ -92,12 +91,14 @@ def holds_numbers(column: pl.Series) -> bool:
 def _stands_for_numbers(column: pl.Series) -> bool:
     """Whether a column holds numbers, or text that was meant to be numbers.
 
-    Text was meant to be numbers if at least half of the cells are. But a text such as 4+ that occurs again and again is
-    a level beside others, if there are few of them.
+    Keys such as 007 were not. Other text was meant to be numbers if at least half of the cells are. But a text such as
+    4+ that occurs again and again is a level beside others, if there are few of them.
     """
     if column.dtype != pl.String:
         return column.dtype.is_numeric() or column.dtype == pl.Null
     cells = column.drop_nulls().to_list()
+    if any(is_key(cell) for cell in cells):
+        return False
     strange = [cell for cell in cells if not is_number(cell)]
     if not strange:
         return bool(cells)
@@ -133,9 +134,9 @@ def names_used(model: Any) -> list[str]:
     return list(model.feature_names_in_ if columns is None else columns.names_of_used)
 
 
-def note_left_out(session: Any, model: Any, path: Path) -> None:
-    """Say which columns a model has left out, and why."""
-    left_out = {} if getattr(model, "_columns", None) is None else model._columns.left_out
+def note_left_out(session: Any, columns: Columns | None, path: Path) -> None:
+    """Say which columns a model leaves out, and why."""
+    left_out = {} if columns is None else columns.left_out
     for name, reason in left_out.items():
         session.note(f"{path}: column {name!r} is left out; {reason}.")
     if left_out:

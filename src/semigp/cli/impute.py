@@ -55,7 +55,7 @@ def impute(
         check_filled(frame, data)
         with session.fitting("impute", is_gentle=False):  # a fit of draws cannot end early
             imputer = semigp.GPImputer(draws, random_state=seed).fit(frame)
-        note_left_out(session, imputer, data)
+        note_left_out(session, getattr(imputer, "_columns", None), data)
     given = None if model is None else frame
     filled, std = imputer.impute(given, return_std=True)
     bars = _Bars(std, imputer.impute_proba(given) if hasattr(imputer, "impute_proba") else {}, _levels(imputer))

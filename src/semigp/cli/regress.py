@@ -13,7 +13,6 @@ import typer
 import semigp
 
 from .. import scores
-from ..columns import Columns
 from . import options
 from .columns import (
     Inputs,
@@ -91,7 +90,6 @@ def regress(
             # Errors in these rows are reported before the fit, not after it.
             _check_new(predict, inputs, error, [*target, *ignore])
         regressor = _fit(session, inputs, target, y, inducing, seed, team.mesh, checkpoint)
-        note_left_out(session, regressor, train)
         if is_first:
             _use(session, regressor, y, predict, error, ignore, output, save, plot)
         else:
@@ -134,9 +132,12 @@ def _read(
     for name in set(errors).difference(names):
         raise Problem(f"--error {name}: error bars are for inputs, but {name!r} is not an input.", WRONG_USE)
     inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
-    n, missing, bars, *known = team.total(
-        len(y), inputs.n_missing, inputs.std is not None, *np.sum(~np.isnan(y), axis=0)
-    )
+    if team.mesh is None:
+        used = inputs.used()
+        note_left_out(session, used, path)
+        names = used.names_of_used
+    holes = sum(inputs.frame.select(names).null_count().row(0))
+    n, missing, bars, *known = team.total(len(y), holes, inputs.std is not None, *np.sum(~np.isnan(y), axis=0))
     for name, count in zip(targets, known, strict=True):
         if not count:
             raise Problem(f"{path}, column {name!r}: no value to learn from.")
@@ -183,7 +184,7 @@ def _describe_inputs(session: Session, model: semigp.SemiDescribedGPRegressor) -
 
 def _check_new(path: Path, inputs: Inputs, error: list[str], others: list[str]) -> None:
     """Raise a Problem if new rows do not have the columns from which a model will learn."""
-    columns = Columns.learn(inputs.frame)
+    columns = inputs.used()
     names = [name for name in inputs.names if name not in columns.left_out]
     table = read_table(path)
     read_inputs(table, names, parse_errors(error, table, path), path, others, SimpleNamespace(_columns=columns))

@@ -283,7 +283,7 @@ def _column(fields: Any, has_commas: bool) -> pl.Series:
     if has_commas and all(_DECIMAL_COMMA.fullmatch(cell) for cell in known):
         cells = [None if cell is None else cell.replace(",", ".") for cell in cells]
         known = [cell for cell in cells if cell is not None]
-    if any(_is_key(cell) for cell in known):
+    if any(is_key(cell) for cell in known):
         return pl.Series(cells, dtype=pl.String)
     if known and all(_WHOLE.fullmatch(cell) for cell in known):
         return pl.Series([None if cell is None else int(cell) for cell in cells], dtype=pl.Int64)
@@ -294,15 +294,15 @@ def _column(fields: Any, has_commas: bool) -> pl.Series:
     return pl.Series(cells, dtype=pl.String)
 
 
-def _is_key(cell: str) -> bool:
+def is_key(cell: str) -> bool:
     """Whether digits are a key rather than a number: they begin with 0, or are too many for an exact float."""
-    digits = cell.lstrip("+-")
+    digits = cell.strip().lstrip("+-")
     return digits.isdecimal() and ((len(digits) > 1 and digits[0] == "0") or len(digits) > 16 or int(digits) > _LARGEST)
 
 
 def is_number(cell: str) -> bool:
-    """Whether a text is a number, and not a key such as 007."""
-    return _number(cell) is not None and not _is_key(cell.strip())
+    """Whether a text is a number."""
+    return _number(cell) is not None
 
 
 def _number(cell: str) -> float | None:
