@@ -58,7 +58,15 @@ def stored_classes() -> dict[str, type]:
     from ..core.sparse.targets import Targets
     from ..frames import FrameKind
     from ..series import Timeline
+    from ..core.exact.certain import Hyperparameters
     from .common.component import Component
+    from .common.filled_tables import FilledTables
+    from .common.input_units import InputUnits
+    from .particles.chains import Particle
+    from .particles.given_others import ColumnModel
+    from .particles.layout import Layout
+    from .particles.relations import Relations
+    from .regression.particle_inputs import ParticleInputs
     from .common.order import Arrangement
     from .common.table import Table
     from .common.units import Units
@@ -82,7 +90,7 @@ def stored_classes() -> dict[str, type]:
         ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior,
         Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
         LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,
-        StandardPrior, Sum, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
+        StandardPrior, Sum, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle, ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

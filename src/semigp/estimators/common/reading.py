@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.utils.validation import validate_data
 from ...columns import Columns, Levels
 from ...columns.columns import holds_only_numbers
 from ...columns.tables import is_frame
-from ...frames import FrameKind, as_frame
 from .checks import check_error_bars
 from .sklearn_private import check_feature_names, check_n_features
 
@@ -92,20 +90,14 @@ def expanded_bars(estimator: Any, bars: np.ndarray) -> np.ndarray:
     return bars if columns is None else np.repeat(bars, [kind.width for kind in columns.used], axis=1)
 
 
-def given_back(estimator: Any, filled: np.ndarray, std: np.ndarray, X: Any) -> tuple[Any, Any]:
-    """Expanded rows without holes, and their standard deviations, in the form in which a user gave the rows X.
-
-    A frame gets its own types back. Standard deviations are floats, in seconds for times. A level that was filled in
-    has none: there it is NaN.
-    """
-    columns, kind = estimator._columns, FrameKind.of(X)
+def collapsed(estimator: Any, filled: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and their standard deviations from those of an expanded table. A level that was filled in has NaN."""
+    columns = estimator._columns
     if columns is None:
-        return as_frame(filled, kind), as_frame(std, kind)
+        return filled, std
     first = [group[0] for group in columns.groups]
-    is_level = np.array([isinstance(each, Levels) for each in columns.used])
-    error = np.where(is_level & (std[:, first] > 0), np.nan, std[:, first])
-    names = kind and replace(kind, columns=columns.names_of_used)
-    return columns.fill(columns.collapse(filled), X), as_frame(error, names)
+    is_level = np.array([isinstance(kind, Levels) for kind in columns.used])
+    return columns.collapse(filled), np.where(is_level & (std[:, first] > 0), np.nan, std[:, first])
 
 
 def largest_of_groups(estimator: Any, values: np.ndarray) -> np.ndarray:

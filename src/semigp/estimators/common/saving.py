@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import storage
 
-# Parameters that make sense for one run only, and frames with columns of any kind. Files leave them out.
-NOT_STORED = ("callback", "mesh", "checkpoint", "_training_frame")
+# Parameters that make sense for one run only. Files leave them out.
+NOT_STORED = ("callback", "mesh", "checkpoint")
 
 
 class Saved:

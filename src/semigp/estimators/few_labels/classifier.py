@@ -19,7 +19,8 @@ from ...core.search.report import Callback, FitReport
 from ...frames import column_names
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
-from ..common.reading import expanded, given_back, learn_inputs, names_of_inputs, read_inputs
+from ..common.filled_tables import FilledTables
+from ..common.reading import collapsed, expanded, learn_inputs, names_of_inputs, read_inputs
 from ..common.reports import Stopwatch
 from ..common.saving import Saved
 from ..common.sklearn_private import HasMethods, Interval, StrOptions
@@ -94,7 +95,7 @@ class SemiSupervisedGPClassifier(
 
     fit_report_: FitReport
     _columns: Columns | None = None
-    _training_frame: Any = None
+    _filled_tables: FilledTables | None = None
     _FORMER_NAMES: ClassVar = {"_landscape": "_spaces"}
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -161,7 +162,7 @@ class SemiSupervisedGPClassifier(
             raise ValueError(f"classifier must be an instance: {self.classifier.__name__}(), not the class itself.")
         codes = learn_inputs(self, X, self.categorical_features, copy=True, ensure_min_samples=2)
         check_columns(codes, names_of_inputs(self))
-        self._training_frame = None if self._columns is None else copied(X)
+        self._filled_tables = None if self._columns is None else FilledTables.like(copied(X), self._columns)
         X = expanded(self, codes)
         labels, self.output_names_ = read_labels(X, y, sample_weight), column_names(y)
         random = check_random_state(self.random_state)
@@ -256,15 +257,13 @@ class SemiSupervisedGPClassifier(
         A frame with columns of several kinds gets its own types back. Levels have no standard deviation: it is NaN.
         """
         check_is_fitted(self)
-        if self._columns is None:
+        if self._filled_tables is None:
             return self.lvm_.impute(X, return_std)
         rows = None if X is None else self._check_rows(X)
-        table = self._training_frame if X is None else X
-        if table is None:
-            raise ValueError("A saved model does not keep a frame with columns of several kinds: give the rows X.")
         mean, error = self.lvm_.impute(rows, return_std=True)
-        filled, std = given_back(self, mean, error, table)
-        return (filled, std) if return_std else filled
+        codes, std = collapsed(self, mean, error)
+        filled = self._filled_tables.filled(codes, X)
+        return (filled, self._filled_tables.spreads(std, X)) if return_std else filled
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on the rows whose labels are known. Rows without a label do not count."""

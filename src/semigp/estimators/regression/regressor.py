@@ -13,18 +13,22 @@ import numpy as np
 from jax.sharding import Mesh
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from ...columns import Columns
+from ...columns.kinds import Levels
 from ...core import InputBelief
 from ...core.numerics import checks
 from ...core.numerics.mixtures import pooled
 from ...core.search.report import Callback
-from ...frames import FrameKind, as_frame, column_names
+from ...frames import column_names
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
-from ..common.checks import check_error_bars, check_outputs
-from ..common.component import Component, Recipe, infer_inputs, predict
+from ..common.component import Component, Recipe, predict
+from ..common.filled_tables import FilledTables
+from ..common.input_units import InputUnits
 from ..common.order import DECIMALS
+from ..common.reading import learn_inputs, read_error_bars, read_inputs
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, joint_report, warn_of
 from ..common.saving import Saved
@@ -33,11 +37,13 @@ from ..common.table import Table
 from .across_processes import RowsAcross
 from .choice import Contest, hold_contest
 from .gathering import AllRowsHere, Gathering
+from .input_posterior import ImputesInputs
 from .missing_inputs import CorrelatedInputs, StandardInputs
-from .posteriors import FORMS, fit_published
+from .particle_inputs import ParticleInputs
+from .posteriors import FORMS, fit_particles, fit_published
 
 
-class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression for inputs with holes and error bars.
 
     NaN in X is integrated over, not filled in, in training and in prediction. The belief about the missing inputs,
@@ -117,13 +123,16 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
     True
     """
 
+    _columns: Columns | None = None  # in files from before there were kinds of columns, all are numbers
     _FORMER_NAMES: ClassVar = {"_x_scaler": "_x_units", "_y_scaler": "_y_units"}
     _parameter_constraints = {  # noqa: RUF012
         "n_inducing": [Interval(Integral, 1, None, closed="left")],
         "input_prior": [StrOptions({"correlated", "standard"})],
         "output_noise": [StrOptions({"per-output", "shared"})],
         "input_noise": [StrOptions({"prior", "constraint"})],
-        "posterior": [StrOptions({"auto", "mixture", "gaussian"})],
+        "posterior": [StrOptions({"auto", "particles", "mixture", "gaussian"})],
+        "categorical_features": ["array-like", None],
+        "trend": [StrOptions({"held", "linear"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
@@ -140,12 +149,14 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         output_noise: str = "per-output",
         input_noise: str = "prior",
         posterior: str = "auto",
-        n_draws: int = 10,
+        n_draws: int = 15,
         max_iter: int = 2000,
         callback: Callback | None = None,
         random_state: Any = None,
         mesh: Mesh | None = None,
         checkpoint: str | os.PathLike | None = None,
+        categorical_features: Any = None,
+        trend: str = "held",
     ) -> None:
         self.n_inducing = n_inducing
         self.input_prior = input_prior
@@ -158,6 +169,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self.random_state = random_state
         self.mesh = mesh
         self.checkpoint = checkpoint
+        self.categorical_features = categorical_features
+        self.trend = trend
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN."""
@@ -183,36 +196,53 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self._validate_params()
         watch, self.output_names_ = Stopwatch(), column_names(y)
         frame, X, y, error = X, *self._check_training(X, y, X_std)
-        is_plain = self.mesh is None and self.checkpoint is None
-        everyone: Gathering = AllRowsHere() if is_plain else RowsAcross(self.mesh, self.checkpoint)
+        everyone: Gathering = AllRowsHere() if self._is_plain else RowsAcross(self.mesh, self.checkpoint)
         with everyone.watching(), computing():
             self._check_everywhere(everyone, X, y)
             self.has_error_bars_ = everyone.is_any(np.any(error > 0, axis=0))
             self._arrangement = everyone.arrange(X, y, error)
             X, y, error = self._arrangement.arranged(X), y[self._arrangement.rows], self._arrangement.arranged(error)
             self._seed = everyone.begin(self, X, y, error)
-            self._x_units = everyone.units(np.where(everyone.count_known(X) == 0, 0.0, X))
-            self._y_units = everyone.units(y)
-            columns = self._x_units.standard(X), self._y_units.standard(y), error / self._x_units.std
+            self._x_units, self._y_units = self._units_of_inputs(everyone, X, error), everyone.units(y)
+            columns = self._x_units.standard(X), self._y_units.standard(y), self._x_units.bars(error)
             inputs, targets, bars = (np.round(column, DECIMALS) for column in columns)
             self._table = Table(inputs, targets, bars)
-            self._training, self._frame_kind = X, FrameKind.of(frame)
+            self._training, self._rows = X, FilledTables.like(frame, self._columns)
             self._fit_components(everyone, watch)
             if self.fit_report_.status != "interrupted":
                 everyone.finish()
         warn_of(self.fit_report_)
         return self
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether all rows are here, and the fit cannot be resumed."""
+        return self.mesh is None and self.checkpoint is None
+
     def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         # One layout for all arrays: how sums are rounded depends on the order in memory, and iterations amplify that.
         like = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
-        X = validate_data(self, X, ensure_min_samples=2, copy=True, **like)
+        X = learn_inputs(self, X, self.categorical_features, ensure_min_samples=2, copy=True)
+        if self._columns is not None and not self._is_plain:
+            raise ValueError("With mesh= or checkpoint= all columns must be numbers: encode text, booleans and dates.")
         y = check_array(y, ensure_2d=False, input_name="y", **like)
         check_consistent_length(X, y)
         self._y_is_flat = y.ndim == 1
-        return X, y.reshape(len(y), -1), check_error_bars(X_std, X, self)
+        return X, y.reshape(len(y), -1), read_error_bars(self, X_std, X)
+
+    def _units_of_inputs(self, everyone: Gathering, X: np.ndarray, error: np.ndarray) -> InputUnits:
+        """How inputs become features. They are warped, and held inside their range, unless the paper is followed."""
+        if not self._is_plain:
+            return InputUnits.linear(everyone.units(np.where(everyone.count_known(X) == 0, 0.0, X)))
+        kinds = [None] * X.shape[1] if self._columns is None else self._columns.used
+        kinds = [kinds[j] for j in self._arrangement.columns]
+        is_number = np.array([not isinstance(kind, Levels) for kind in kinds])
+        is_warped = is_number & ~(error > 0).any(axis=0) & (self.input_prior == "correlated")
+        units = InputUnits.of(X, [1 if kind is None else kind.width for kind in kinds], is_warped)
+        is_held = self.input_prior == "correlated" and self.trend == "held"
+        return units if is_held else units.without_limits()
 
     def _check_everywhere(self, everyone: Gathering, X: np.ndarray, y: np.ndarray) -> None:
         everyone.check_alike(X, y)
@@ -225,9 +255,13 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         recipe = self._recipe(everyone, watch.told_to(self.callback))
         table, own = everyone.with_sample(self._table, self._seed)
         if self.input_prior == "standard":
-            self._inputs: StandardInputs | CorrelatedInputs = StandardInputs()
+            self._inputs: StandardInputs | CorrelatedInputs | ParticleInputs = StandardInputs()
             self.posterior_, self.contest_ = "gaussian", None
             self._components, reports = fit_published(recipe, table)
+        elif self._is_plain and self.posterior in ("auto", "particles") and self._has_holes():
+            self.posterior_, self.contest_ = "particles", None
+            groups = self._x_units.groups
+            self._components, reports, self._inputs = fit_particles(recipe, table, groups, self.n_draws, self._seed)
         else:
             self._inputs = CorrelatedInputs(table.shared, self._seed, self.n_draws, own=own)
             self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
@@ -240,9 +274,15 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         self.fit_report_ = watch.noted_in(joint_report(reports))
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
         slopes = relevance([component.model.kernel for component in self._components])
-        self.relevance_ = self._arrangement.columns_as_given(slopes)
+        by_column = np.array([slopes[list(group)].max() for group in self._input_units.groups])
+        self.relevance_ = self._arrangement.columns_as_given(by_column)
         noise_variance = np.mean([component.noise_variance for component in self._components], axis=0)
         self.noise_variance_ = noise_variance * self._y_units.std**2
+
+    def _has_holes(self) -> bool:
+        """Whether an input is missing that is known in other rows."""
+        holes = np.isnan(self._table.inputs)
+        return bool((holes.any(axis=0) & ~holes.all(axis=0)).any())
 
     def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:
         if not inputs.is_any_drawn:
@@ -273,7 +313,7 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         standard deviation is that of a new observation: it includes the uncertainty of function and inputs, and noise.
         """
         X, error = self._check_new(X, X_std)
-        inputs, error = self._x_units.standard(X), error / self._x_units.std
+        inputs, error = self._input_units.standard(X), self._input_units.bars(error)
         mean, variance = np.empty((2, len(X), len(self._y_units)))
         has_holes = np.isnan(inputs).any(axis=1)
         with computing():
@@ -293,8 +333,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
 
     def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return X[:, self._arrangement.columns], check_error_bars(X_std, X, self)[:, self._arrangement.columns]
+        X = read_inputs(self, X)
+        return X[:, self._arrangement.columns], read_error_bars(self, X_std, X)[:, self._arrangement.columns]
 
     def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component, InputBelief]]:
         """Pairs of a component and a belief at which it predicts.
@@ -316,7 +356,8 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         samples = np.empty((len(X), len(self._y_units), n_samples))
         with computing():
-            beliefs = self._beliefs(self._x_units.standard(X), np.zeros(X.shape))
+            inputs = self._input_units.standard(X)
+            beliefs = self._beliefs(inputs, np.zeros(inputs.shape))
             chosen = random.integers(len(beliefs), size=n_samples)
             for i in np.unique(chosen):
                 (component, belief), where = beliefs[i], np.flatnonzero(chosen == i)
@@ -328,76 +369,6 @@ class SemiDescribedGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEsti
                     samples[:, :, place] = function + noise * random.normal(size=function.shape)
         samples = samples * self._y_units.std[:, None] + self._y_units.mean[:, None]
         return samples[:, 0] if self._y_is_flat else samples
-
-    # ---- imputation
-
-    def impute(self, X: Any = None, y: Any = None, return_std: bool = False) -> Any:
-        """Posterior mean, and on request standard deviation, of the inputs.
-
-        Parameters
-        ----------
-        X : (n, q), optional
-            Rows with NaN, by default the training rows. Known entries are returned unchanged, with standard deviation
-            0. For entries of the training rows with error bars, mean and standard deviation of q(x) are returned.
-        y : (n,) or (n, p), optional
-            The outputs of these rows, NaN where unknown. Without outputs, inputs are inferred from each other.
-        return_std : bool
-            Whether to return the standard deviations too.
-        """
-        check_is_fitted(self)
-        if X is None:
-            if y is not None:
-                raise ValueError("y was given without X: give the rows X that y belongs to, or leave both out.")
-            kind, X, is_known = self._frame_kind, self._training, ~self._table.is_uncertain
-            mean, variance = self._training_moments()
-            as_given = self._arrangement.as_given
-        else:
-            kind = FrameKind.of(X)
-            X, _ = self._check_new(X, None)
-            is_known = ~np.isnan(X)
-            targets = None if y is None else self._y_units.standard(check_outputs(y, X, len(self._y_units)))
-            mean, variance = self._new_moments(self._x_units.standard(X), targets)
-            as_given = self._arrangement.columns_as_given
-        mean = as_frame(as_given(np.where(is_known, X, self._x_units.natural(mean))), kind)
-        std = as_frame(as_given(np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std)), kind)
-        return (mean, std) if return_std else mean
-
-    def _training_moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of q(x) of the training inputs."""
-        moments = [_component_inputs(component, self._table.inputs) for component in self._components]
-        mean, variance = pooled(*zip(*moments, strict=True))
-        if self.posterior_ == "mixture" and isinstance(self._inputs, CorrelatedInputs):
-            # The moments of the distributions that the entries were drawn from are smoother than those of a few draws.
-            drawn, moments_of_draws = self._inputs.is_drawn, self._inputs.training_moments()
-            mean, variance = (np.where(drawn, a, b) for a, b in zip(moments_of_draws, (mean, variance), strict=True))
-        return mean, variance
-
-    def _new_moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the inputs of new rows, given their outputs if there are some."""
-        with computing():
-            if targets is None:
-                return self._inputs.moments(inputs, None)
-            if self.posterior_ == "gaussian" or isinstance(self._inputs, StandardInputs):
-                prior = self._inputs.gaussian_prior
-                return infer_inputs(self._components[0], inputs, targets, prior)
-            mean, variance = self._inputs.moments(inputs, targets)
-            latent = np.isnan(inputs) & self._inputs.is_latent
-            if latent.any():
-                some = np.where(latent, np.nan, mean)
-                found = infer_inputs(self._components[0], some, targets, None)
-                mean, variance = (np.where(latent, a, b) for a, b in zip(found, (mean, variance), strict=True))
-        return mean, variance
-
-
-def _component_inputs(component: Component, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of q(x) of the training rows in one component. They are not valid for drawn entries."""
-    data, model = component.data, component.model
-    mean, variance = np.nan_to_num(inputs), np.zeros(inputs.shape)
-    is_real = data.rows >= 0
-    rows = data.rows[is_real]
-    mean[rows] = np.where(data.mean_is_free, model.mean, data.values)[is_real]
-    variance[rows] = np.where(data.unknown, model.variance, 0.0)[is_real]
-    return mean, variance
 
 
 def _evaluate(functions: Any, belief: InputBelief, random: np.random.Generator) -> Iterator[np.ndarray]:

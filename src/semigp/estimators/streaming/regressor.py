@@ -24,15 +24,16 @@ from ...core.search.report import Callback, FitReport, labelled
 from ...core.sparse.defaults import default_hyperpriors, idle_parameters
 from ...core.stream.fit import Schedule, fit_in_batches
 from ...core.stream.objective import Parameters, Setting, Whitened, whitened_from_blocks
-from ...frames import column_names
+from ...frames import FrameKind, column_names
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns, check_outputs
 from ..common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
+from ..common.filled_tables import FilledTables
 from ..common.reading import (
+    collapsed,
     expanded,
     expanded_bars,
-    given_back,
     largest_of_groups,
     learn_inputs,
     names_of_inputs,
@@ -352,7 +353,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
                 start = mean, np.where(is_known, 1.0, variance)
                 mean, variance, _ = infer_rows(self._posterior, outputs, *start, inputs, self._prior)
         natural = np.where(is_known, rows, self._x_units.natural(mean))
-        filled, std = given_back(self, natural, np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std), X)
+        codes, std = collapsed(self, natural, np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std))
+        tables = FilledTables(FrameKind.of(X), self._columns)
+        filled, std = tables.filled(codes, X), tables.spreads(std, X)
         return (filled, std) if return_std else filled
 
 

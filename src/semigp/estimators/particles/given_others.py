@@ -1,0 +1,125 @@
+"""What is known about a column from the other columns: a mixture of a GP and of donors from random trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy.special import ndtr
+
+from ...core.chained.regression import CURVED, Conditioned, Regression, choose_regression
+from .donors import Tree
+from .layout import Layout
+
+# The largest numbers of rows: to choose a GP's hyperparameters, to condition it on, and to grow a tree on.
+_TO_CHOOSE, _TO_CONDITION, _TO_GROW = 200, 400, 5000
+_TREES_TO_WEIGH, _STEPS_TO_WEIGH, _BINS, _LEAST_SHARE = 12, 20, 20, 0.05
+
+
+@dataclass(frozen=True)
+class ColumnModel:
+    """What is chosen once for a column."""
+
+    regression: Regression | None  # None for categories
+    gp_share: float  # the share of the GP in the mixture
+
+    @classmethod
+    def chosen(
+        cls, layout: Layout, group: int, filled: np.ndarray, known: np.ndarray, random: np.random.Generator
+    ) -> ColumnModel:
+        """The model of a column, from the rows in which it is known."""
+        if not layout.is_number(group) or len(known) < 3:
+            return cls(None, 0.0)
+        some = random.permutation(known)[:_TO_CHOOSE]
+        points, values = layout.others(filled[some], group), filled[some, layout.groups[group][0]]
+        regression = choose_regression(points, values, CURVED)
+        return cls(regression, _gp_share(Conditioned.on(regression, points, values), points, values, random))
+
+
+def _gp_share(gp: Conditioned, points: np.ndarray, values: np.ndarray, random: np.random.Generator) -> float:
+    """The share of the GP with which the mixture best predicts known values, each left out in turn.
+
+    The values are sorted into bins, so that donors have probabilities, too.
+    """
+    edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, _BINS + 1)[1:-1], method="nearest"))
+    bins = np.searchsorted(edges, values, side="right")
+    inverse = scipy.linalg.cho_solve((gp.cholesky, True), np.eye(len(values)))
+    mean, std = values - gp.weights / np.diagonal(inverse), np.sqrt(gp.regression.scale / np.diagonal(inverse))
+    limits = np.r_[-np.inf, edges, np.inf]
+    by_gp = ndtr((limits[bins + 1] - mean) / std) - ndtr((limits[bins] - mean) / std)
+    by_trees = _out_of_bag(points, values, bins, random)
+    share = 0.5
+    for _ in range(_STEPS_TO_WEIGH):  # expectation and maximisation
+        part = share * np.maximum(by_gp, 1e-9)
+        share = float(np.mean(part / (part + (1.0 - share) * by_trees)))
+    return float(np.clip(share, _LEAST_SHARE, 1.0 - _LEAST_SHARE))
+
+
+def _out_of_bag(points: np.ndarray, values: np.ndarray, bins: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """The probability that donors give each value its own bin, in trees that were grown without it."""
+    is_in = np.eye(bins.max() + 1)[bins]
+    base = is_in.mean(axis=0)[bins]
+    total, trees = base.copy(), np.ones(len(values))
+    for _ in range(_TREES_TO_WEIGH):
+        tree = Tree.grown(points, values[:, None], random)
+        leaves = tree.leaves(points)
+        own = tree.means(points, is_in)[np.arange(len(bins)), bins] * tree.count[leaves]
+        out = ~np.isin(np.arange(len(bins)), tree.drawn)
+        total += np.where(out, (own - 1.0 + base) / tree.count[leaves], 0.0)
+        trees += out
+    return np.maximum(total / trees, 1e-9)
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """The distribution of a column given the other columns, conditioned on a filled table."""
+
+    layout: Layout
+    group: int
+    gp: Conditioned | None
+    gp_share: float
+    trees: tuple[Tree, ...]
+    values: np.ndarray  # values of the donors, (donors, features of the group)
+
+    @classmethod
+    def on(
+        cls, model: ColumnModel, layout: Layout, group: int, filled: np.ndarray, known: np.ndarray, n_trees: int,
+        random: np.random.Generator,
+    ) -> Conditional:  # fmt: skip
+        """Condition a column's model on the rows in which it is known."""
+        some = known if len(known) <= _TO_GROW else random.permutation(known)[:_TO_GROW]
+        points, values = layout.others(filled[some], group), filled[np.ix_(some, layout.groups[group])]
+        trees = tuple(Tree.grown(points, values, random) for _ in range(n_trees))
+        gp = None
+        if model.regression is not None:
+            few = np.arange(len(some)) if len(some) <= _TO_CONDITION else random.permutation(len(some))[:_TO_CONDITION]
+            gp = Conditioned.on(model.regression, points[few], values[few, 0])
+        return cls(layout, group, gp, model.gp_share, trees, values)
+
+    def draw(
+        self, rows: np.ndarray, choice: np.ndarray, normal: np.ndarray, uniform: np.ndarray
+    ) -> np.ndarray:
+        """A value of the column for every row, (k, features of the group), from one random number of each kind a row."""
+        points = self.layout.others(rows, self.group)
+        drawn = np.empty((len(rows), self.values.shape[1]))
+        from_gp = choice < self.gp_share
+        if from_gp.any() and self.gp is not None:
+            mean, variance = self.gp.predict(points[from_gp])
+            drawn[from_gp, 0] = self.layout.allowed(mean + np.sqrt(variance) * normal[from_gp], self.group)
+        # What is left of `choice` is uniform again, and says which tree.
+        which = np.minimum((choice - self.gp_share) / (1.0 - self.gp_share) * len(self.trees), len(self.trees) - 1)
+        which = np.where(from_gp, -1, which.astype(int))
+        for number, tree in enumerate(self.trees):
+            here = which == number
+            if here.any():
+                drawn[here] = self.values[tree.donors(points[here], uniform[here])]
+        return drawn
+
+    def mean(self, rows: np.ndarray) -> np.ndarray:
+        """The mean of the column for every row, (k, features of the group)."""
+        points = self.layout.others(rows, self.group)
+        by_trees = np.mean([tree.means(points, self.values) for tree in self.trees], axis=0)
+        if self.gp is None:
+            return by_trees
+        return (1.0 - self.gp_share) * by_trees + self.gp_share * self.gp.predict(points)[0][:, None]

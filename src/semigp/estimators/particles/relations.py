@@ -1,0 +1,89 @@
+"""What the columns of a table say about each other, and a first guess of its holes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .given_others import ColumnModel, Conditional
+from .layout import Layout
+
+# Rounds over the columns, in the first of which their models are chosen, and trees for a mean.
+_ROUNDS, _ROUNDS_TO_CHOOSE, _TREES = 3, 2, 20
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The columns of a table with holes, and the model of each given the others."""
+
+    layout: Layout
+    missing: np.ndarray  # (n, groups)
+    models: dict[int, ColumnModel]  # by group
+
+    def conditional(self, group: int, filled: np.ndarray, n_trees: int, random: np.random.Generator) -> Conditional:
+        """The distribution of a column given the others, conditioned on a filled table."""
+        return Conditional.on(self.models[group], self.layout, group, filled, self.known(group), n_trees, random)
+
+    def known(self, group: int) -> np.ndarray:
+        """The rows in which a column is known."""
+        return np.flatnonzero(~self.missing[:, group])
+
+    def with_holes(self) -> Iterator[int]:
+        """The columns with holes. Those with the fewest come first."""
+        counts = self.missing.sum(axis=0)
+        yield from (int(group) for group in np.argsort(counts, kind="stable") if counts[group])
+
+    def choose(self, group: int, filled: np.ndarray, random: np.random.Generator) -> None:
+        """Choose the model of a column, given a filled table."""
+        self.models[group] = ColumnModel.chosen(self.layout, group, filled, self.known(group), random)
+
+
+def fill_by_trees(table: np.ndarray, layout: Layout, random: np.random.Generator) -> np.ndarray:
+    """A table whose holes are filled with means given the other columns, from random trees.
+
+    Means from GPs would be too good a guess where columns are nearly linear functions of each other: if a table with
+    outputs is filled, the inputs then determine the outputs, and a GP of the outputs finds no noise.
+    """
+    trees_only = {group: ColumnModel(None, 0.0) for group in range(len(layout.groups))}
+    return _fill(table, Relations(layout, layout.is_missing(table), trees_only), random, is_chosen=True)
+
+
+def fill(table: np.ndarray, layout: Layout, random: np.random.Generator) -> tuple[np.ndarray, Relations]:
+    """A table whose holes are filled with means given the other columns, and the models of its columns."""
+    relations = Relations(layout, layout.is_missing(table), {})
+    return _fill(table, relations, random, is_chosen=False), relations
+
+
+def _fill(table: np.ndarray, relations: Relations, random: np.random.Generator, is_chosen: bool) -> np.ndarray:
+    """Fill numbers with their means, or the nearest level, and categories with a level that a similar row has."""
+    layout, filled = relations.layout, common_values(table, relations.layout, table)
+    for turn in range(_ROUNDS):
+        for group in relations.with_holes():
+            if turn < _ROUNDS_TO_CHOOSE and not is_chosen:
+                relations.choose(group, filled, random)
+            given = relations.conditional(group, filled, _TREES, random)
+            holes, places = np.flatnonzero(relations.missing[:, group]), list(layout.groups[group])
+            if layout.is_number(group):
+                filled[holes, places[0]] = layout.allowed(given.mean(filled[holes])[:, 0], group)
+            else:
+                filled[np.ix_(holes, places)] = given.draw(filled[holes], *random_numbers(len(holes), random))
+    return filled
+
+
+def common_values(table: np.ndarray, layout: Layout, known: np.ndarray) -> np.ndarray:
+    """The table with holes filled by the means of `known` rows, and in categories by the most frequent level."""
+    filled = table.copy()
+    for group in layout.groups:
+        holes, places = np.isnan(table[:, group[0]]), list(group)
+        if holes.any():
+            rows = known[~np.isnan(known[:, group[0]])][:, places]
+            mean = rows.mean(axis=0)
+            filled[np.ix_(holes, places)] = mean if len(group) == 1 else rows[np.argmax(rows @ mean)]
+    return filled
+
+
+def random_numbers(count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For every row a number between 0 and 1, a standard normal one, and another between 0 and 1."""
+    return random.random(count), random.normal(size=count), random.random(count)

@@ -1,0 +1,113 @@
+"""Beliefs about missing inputs as particles: tables that were drawn given the outputs, through the GP itself.
+
+All arrays are features in standard units. The entries of latent columns, in which every value is missing, are N(0, 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core import InputBelief
+from ...core.exact.certain import OutputDensity
+from ..particles.chains import Particle, choose
+from ..particles.given_others import Conditional
+from ..particles.relations import Relations, common_values
+
+# Inputs that are missing at prediction time are drawn this often, over all chains together, after some sweeps.
+_DRAWS, _SWEEPS, _TREES = 50, 5, 3
+# The outputs of new rows choose among so many candidates of a chain for their inputs, so many times.
+_CANDIDATES, _CHOSEN = 80, 20
+
+
+@dataclass
+class ParticleInputs:
+    """p(x) learned from the training rows, and draws of their missing inputs given the outputs."""
+
+    relations: Relations  # of the features that are not latent
+    particles: list[Particle]
+    targets: np.ndarray
+    is_latent: np.ndarray  # (d,)
+    seed: int
+    n_kept: int  # tables of one chain, which follow each other
+
+    @property
+    def tables(self) -> np.ndarray:
+        """The tables without holes (k, n, d), NaN in latent columns."""
+        return np.stack([self._among_latent(particle.table) for particle in self.particles])
+
+    def beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[InputBelief]:
+        """Beliefs about new rows: one if nothing has to be drawn, otherwise one for every draw."""
+        holes = np.isnan(inputs)
+        drawn = holes & ~self.is_latent
+        variance = np.where(holes & ~drawn, 1.0, np.where(drawn, 0.0, error**2))
+        if not drawn.any():
+            return [InputBelief(np.where(holes, 0.0, inputs), variance)]
+        return [InputBelief(np.nan_to_num(draw), variance) for draw in self.draws(inputs, None)]
+
+    def draws(self, inputs: np.ndarray, targets: np.ndarray | None) -> np.ndarray:
+        """Draws (k, n, d) of the inputs of new rows, given their outputs if there are some; NaN in latent columns.
+
+        All rows get the same random numbers, so that the draws of a row do not depend on the rows beside it.
+        """
+        known = inputs[:, ~self.is_latent]
+        chains = self._chains()
+        if targets is None:
+            each = -(-_DRAWS // len(chains))
+            parts = [self._without_outputs(chain, known, each) for chain in range(len(chains))]
+        else:
+            parts = [self._given_outputs(chain, known, targets) for chain in range(len(chains))]
+        return np.stack([self._among_latent(draw) for draw in np.concatenate(parts)])
+
+    def _chains(self) -> list[Particle]:
+        """The last particle of every chain."""
+        return self.particles[self.n_kept - 1 :: self.n_kept] or self.particles[-1:]
+
+    def _conditionals(self, chain: int, missing: np.ndarray, random: np.random.Generator) -> Iterator[Conditional]:
+        """The conditionals of all columns that are missing in new rows, in the order in which they are drawn."""
+        table, relations = self._chains()[chain].table, self.relations
+        for group in range(missing.shape[1]):
+            # Every column takes the same random numbers, whether it is missing or not.
+            own = np.random.default_rng(int(random.integers(2**31)))
+            if missing[:, group].any():
+                if group not in relations.models:
+                    relations.choose(group, table, np.random.default_rng(self.seed))
+                yield relations.conditional(group, table, _TREES, own)
+
+    def _without_outputs(self, chain: int, inputs: np.ndarray, count: int) -> np.ndarray:
+        """Draws (count, n, d) of rows given their known inputs: several sweeps over the columns."""
+        random, layout = np.random.default_rng((self.seed, chain)), self.relations.layout
+        missing = layout.is_missing(inputs)
+        filled = np.tile(common_values(inputs, layout, self._chains()[chain].table), (count, 1))
+        given = list(self._conditionals(chain, missing, random))
+        holes = [np.flatnonzero(np.tile(missing[:, each.group], count)) for each in given]
+        for _ in range(_SWEEPS):
+            numbers = _shared_numbers(count, missing.shape, random)
+            for each, rows in zip(given, holes, strict=True):
+                own = (number[rows, each.group] for number in numbers)
+                filled[np.ix_(rows, layout.groups[each.group])] = each.draw(filled[rows], *own)
+        return filled.reshape(count, *inputs.shape)
+
+    def _given_outputs(self, chain: int, inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Draws of rows given their known inputs and outputs: candidates without outputs, chosen by the outputs."""
+        particle = self._chains()[chain]
+        density = OutputDensity(particle.parameters, particle.table, self.targets)
+        options = np.swapaxes(self._without_outputs(chain, inputs, _CANDIDATES), 0, 1)
+        logs = density.log_densities(options, targets, np.zeros(0, int))
+        places = (np.arange(_CHOSEN) + 0.5) / _CHOSEN  # evenly spread, as in systematic resampling
+        chosen = [choose(logs, np.full(len(logs), place)) for place in places]
+        return np.stack([options[np.arange(len(options)), each] for each in chosen])
+
+    def _among_latent(self, columns: np.ndarray) -> np.ndarray:
+        """Features that are not latent, put in their places in an array whose latent columns are NaN."""
+        full = np.full((len(columns), len(self.is_latent)), np.nan)
+        full[:, ~self.is_latent] = columns
+        return full
+
+
+def _shared_numbers(count: int, shape: tuple[int, ...], random: np.random.Generator) -> list[np.ndarray]:
+    """Random numbers (count · n, groups) of three kinds. All rows of a draw have the same."""
+    kinds = random.random((count, shape[1])), random.normal(size=(count, shape[1])), random.random((count, shape[1]))
+    return [np.repeat(kind, shape[0], axis=0) for kind in kinds]

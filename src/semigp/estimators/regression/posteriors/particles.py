@@ -1,0 +1,114 @@
+"""q(X) as particles: tables drawn given the outputs through the GP itself, and an exact GP for each of them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ....core.exact.certain import Hyperparameters
+from ....core.kernels import RBF, Kernel, Linear
+from ....core.search.report import MESSAGES, FitReport, Progress, with_signal_to_noise
+from ....core.sparse.model import Model, make_data, posterior, start
+from ...common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
+from ...common.starts import centres, starting_inputs
+from ...common.table import Table
+from ...particles.chains import Particle, Plan, draw_particles
+from ...particles.layout import Layout
+from ...particles.relations import Relations, fill_by_trees
+from ..particle_inputs import ParticleInputs
+
+# Up to this many rows a GP is exact. Beyond, it has so many inducing points.
+_MOST_EXACT, _INDUCING = 1000, 500
+
+
+def fit_particles(
+    recipe: Recipe, table: Table, groups: tuple[tuple[int, ...], ...], n_draws: int, seed: int
+) -> tuple[list[Component], list[FitReport], ParticleInputs]:
+    """Draw the missing inputs, and fit a component to every draw. `groups` are the features of each column.
+
+    The GP of a draw has the hyperparameters that the chain has found. They are searched for again only if there are
+    latent columns or error bars, which the chains ignore.
+    """
+    started, random = time.perf_counter(), np.random.default_rng(seed)
+    is_latent = np.isnan(table.inputs).all(axis=0)
+    inputs, places = table.inputs[:, ~is_latent], np.cumsum(~is_latent) - 1
+    kept = tuple(tuple(int(places[i]) for i in group) for group in groups if not is_latent[group[0]])
+    layout = Layout.of(inputs, kept)
+    first, relations = _start(inputs, table.targets, layout, random)
+    plan, trace = Plan.of(n_draws), []
+
+    def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
+        trace.append(evidence)
+        seconds = time.perf_counter() - started
+        told = Progress("sweeps", sweep + 1, plan.n_sweeps, evidence, seconds, part=chain + 1, parts=plan.n_chains)
+        return recipe.callback is not None and bool(recipe.callback(told))
+
+    particles, is_interrupted = draw_particles(plan, first, table.targets, relations, random, is_stopped)
+    particles = particles[:n_draws]
+    found = ParticleInputs(relations, particles, table.targets, is_latent, seed, plan.n_kept)
+    report = _report(particles, np.array(trace), is_interrupted, time.perf_counter() - started)
+    if is_latent.any() or (table.error > 0).any():
+        return *_fit_again(recipe, table, found, report), found
+    return [_component(recipe, table, particle) for particle in particles], [report], found
+
+
+def _start(
+    inputs: np.ndarray, targets: np.ndarray, layout: Layout, random: np.random.Generator
+) -> tuple[np.ndarray, Relations]:
+    """A filled table, from inputs and outputs together, and the models of its columns given the others."""
+    wide = np.column_stack([inputs, targets])
+    outputs = tuple((inputs.shape[1] + j,) for j in range(targets.shape[1]))
+    filled = fill_by_trees(wide, Layout.of(wide, (*layout.groups, *outputs)), random)[:, : inputs.shape[1]]
+    relations = Relations(layout, layout.is_missing(inputs), {})
+    for group in relations.with_holes():
+        relations.choose(group, filled, random)
+    return filled, relations
+
+
+def _component(recipe: Recipe, table: Table, particle: Particle) -> Component:
+    """The GP of one drawn table, with inducing points at its rows, which make it exact."""
+    rows = np.flatnonzero(~np.isnan(table.targets).all(axis=1))
+    inputs = particle.table[rows]
+    is_exact = len(rows) <= _MOST_EXACT
+    inducing = inputs if is_exact else centres(inputs, max(_INDUCING, recipe.n_inducing), recipe.random_state)
+    data = make_data(inputs, table.targets[rows])
+    kernel, noise, scale = _engine(particle.parameters)
+    model: Model = start(data, kernel, inducing, noise, scale)
+    return Component(model, data, posterior(model, data))
+
+
+def _engine(parameters: Hyperparameters) -> tuple[Kernel, np.ndarray, np.ndarray]:
+    """Kernel, noise variances and output scales of the engine."""
+    share, count = parameters.linear_share, len(parameters.lengthscales)
+    rbf = RBF(1.0 - share, parameters.lengthscales)
+    kernel = rbf + Linear(np.full(count, share / parameters.n_groups))
+    return kernel, parameters.scale * parameters.noise, np.sqrt(parameters.scale)
+
+
+def _fit_again(
+    recipe: Recipe, table: Table, found: ParticleInputs, report: FitReport
+) -> tuple[list[Component], list[FitReport]]:
+    """Components whose latent inputs and error bars have a Gaussian q(x)."""
+    from dataclasses import replace
+
+    recipe = replace(recipe, linear=True, lengthscale_spread=LENGTHSCALE_SPREAD)
+    components, reports, before = [], [], None
+    for drawn in found.tables[found.n_kept - 1 :: found.n_kept]:
+        component, more = fit_component(recipe, replace(table, inputs=drawn), None, before)
+        components.append(component)
+        reports.append(more)
+        before = before or component.model
+        if more.status == "interrupted":
+            break
+    return components, reports
+
+
+def _report(particles: list[Particle], trace: np.ndarray, is_interrupted: bool, seconds: float) -> FitReport:
+    status = "interrupted" if is_interrupted else "converged"
+    message = MESSAGES["interrupted"] if is_interrupted else "All draws were made."
+    bound = float(np.mean([particle.parameters.log_evidence for particle in particles]))
+    ratio = np.mean([1.0 / particle.parameters.noise for particle in particles], axis=0)
+    stages = (("sweeps", status, len(trace)),)
+    report = FitReport(status, message, bound, trace, len(trace), seconds, stages, ratio, method="particles")
+    return with_signal_to_noise(report, ratio)
