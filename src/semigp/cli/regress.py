@@ -85,10 +85,12 @@ def regress(
             _describe_inputs(session, regressor)
             _use(session, regressor, None, predict, error, ignore, output, save, plot)
             return
-        inputs, y = _read(session, team, train, target, error, ignore)
+        # Processes that see different rows would find different levels in a column of text.
+        only_numbers = team.mesh is not None or checkpoint is not None
+        inputs, y = _read(session, team, train, target, error, ignore, only_numbers)
         if predict is not None and is_first:
             # Errors in these rows are reported before the fit, not after it.
-            _check_new(predict, inputs, error, [*target, *ignore])
+            _check_new(predict, inputs, error, [*target, *ignore], only_numbers)
         regressor = _fit(session, inputs, target, y, inducing, seed, team.mesh, checkpoint)
         if is_first:
             _use(session, regressor, y, predict, error, ignore, output, save, plot)
@@ -116,7 +118,13 @@ def _use(
 
 
 def _read(
-    session: Session, team: Alone, path: Path, targets: list[str], error: list[str], ignore: list[str]
+    session: Session,
+    team: Alone,
+    path: Path,
+    targets: list[str],
+    error: list[str],
+    ignore: list[str],
+    only_numbers: bool,
 ) -> tuple[Inputs, np.ndarray]:
     """The inputs and outputs of the training rows."""
     if not targets:
@@ -126,13 +134,12 @@ def _read(
     check_present(ignore, table, path, "--ignore")
     errors = parse_errors(error, table, path)
     bars = [told for told in errors.values() if told in table.columns]
-    # Processes that see different rows would find different levels in a column of text.
-    choose = choose_inputs if team.mesh is None else choose_numbers
+    choose = choose_numbers if only_numbers else choose_inputs
     names = choose(table, [*targets, *ignore, *bars], path, session.note)
     for name in set(errors).difference(names):
         raise Problem(f"--error {name}: error bars are for inputs, but {name!r} is not an input.", WRONG_USE)
     inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
-    if team.mesh is None:
+    if not only_numbers:
         used = inputs.used()
         note_left_out(session, used, path)
         names = used.names_of_used
@@ -182,10 +189,10 @@ def _describe_inputs(session: Session, model: semigp.SemiDescribedGPRegressor) -
     session.tell(relevance=found)
 
 
-def _check_new(path: Path, inputs: Inputs, error: list[str], others: list[str]) -> None:
+def _check_new(path: Path, inputs: Inputs, error: list[str], others: list[str], only_numbers: bool) -> None:
     """Raise a Problem if new rows do not have the columns from which a model will learn."""
-    columns = inputs.used()
-    names = [name for name in inputs.names if name not in columns.left_out]
+    columns = None if only_numbers else inputs.used()
+    names = inputs.names if columns is None else columns.names_of_used
     table = read_table(path)
     read_inputs(table, names, parse_errors(error, table, path), path, others, SimpleNamespace(_columns=columns))
 

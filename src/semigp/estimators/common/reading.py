@@ -16,7 +16,9 @@ from .sklearn_private import check_feature_names, check_n_features
 _HOW = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "order": "C"}
 
 
-def learn_inputs(estimator: Any, X: Any, categorical_features: Any = None, **how: Any) -> np.ndarray:
+def learn_inputs(
+    estimator: Any, X: Any, categorical_features: Any = None, keeps_identifiers: bool = False, **how: Any
+) -> np.ndarray:
     """The inputs of a fit as floats (n, q), NaN where missing.
 
     Sets `n_features_in_`, `feature_names_in_` and `_columns`. A table of numbers is checked by scikit-learn, and
@@ -29,11 +31,14 @@ def learn_inputs(estimator: Any, X: Any, categorical_features: Any = None, **how
     X : frame or array
     categorical_features : list of names or numbers, or mask, optional
         Columns that hold categories, whatever their type.
+    keeps_identifiers : bool
+        Whether a frame of numbers is plain even if one of them is an identifier. Where every process sees rows of its
+        own, they could not agree on what an identifier is.
     **how
         Further options of scikit-learn's `validate_data`, of which other tables heed `ensure_min_samples`.
     """
     estimator._columns = None
-    if _is_plain(X, categorical_features):
+    if _is_plain(X, categorical_features, keeps_identifiers):
         return _validated(estimator, X, **how)
     columns = Columns.learn(X, categorical_features)
     codes = columns.encode(X)
@@ -106,10 +111,10 @@ def largest_of_groups(estimator: Any, values: np.ndarray) -> np.ndarray:
     return values if columns is None else np.array([values[list(group)].max() for group in columns.groups])
 
 
-def _is_plain(X: Any, categorical_features: Any) -> bool:
+def _is_plain(X: Any, categorical_features: Any, keeps_identifiers: bool) -> bool:
     if categorical_features is not None and len(categorical_features):
         return False
-    return not is_frame(X) or holds_only_numbers(X)
+    return not is_frame(X) or holds_only_numbers(X, keeps_identifiers)
 
 
 def _validated(estimator: Any, X: Any, **how: Any) -> np.ndarray:
