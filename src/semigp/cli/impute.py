@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ import typer
 
 import semigp
 
-from ..columns import Levels
+from ..columns import Columns, Levels
 from . import options
 from .columns import ERROR_SUFFIX, check_filled, check_present, choose_inputs, input_frame, names_used, note_left_out
 from .problems import reported
@@ -58,7 +59,7 @@ def impute(
         note_left_out(session, getattr(imputer, "_columns", None), data)
     given = None if model is None else frame
     filled, std = imputer.impute(given, return_std=True)
-    bars = _Bars(std, imputer.impute_proba(given) if hasattr(imputer, "impute_proba") else {}, _levels(imputer))
+    bars = _Bars.of(imputer, given, filled, std)
     names = names_used(imputer)
     holes = np.column_stack([frame[name].is_null() for name in names])
     session.note(f"{data}: {holes.sum()} of {holes.size} entries in {holes.any(axis=1).sum()} rows filled in.")
@@ -74,24 +75,34 @@ class _Bars:
     """How sure the imputer is: standard deviations of numbers and times, and probabilities of levels."""
 
     std: pl.DataFrame
-    probabilities: dict[str, np.ndarray]
-    levels: dict[str, tuple[Any, ...]]  # by the name of the column
+    levels: set[str]  # the names of columns of levels
+    probabilities: dict[str, np.ndarray]  # (n,), of the levels in the table
 
-    def of(self, filled: pl.Series) -> tuple[str, np.ndarray] | None:
+    @classmethod
+    def of(cls, imputer: Any, given: pl.DataFrame | None, filled: pl.DataFrame, std: pl.DataFrame) -> _Bars:
+        """For a table that was filled in, and given by the user unless it is that of the fit."""
+        columns: Columns | None = getattr(imputer, "_columns", None)
+        if columns is None:
+            return cls(std, set(), {})
+        levels = {kind.name for kind in columns.used if isinstance(kind, Levels)}
+        found = imputer.impute_proba(given) if levels and hasattr(imputer, "impute_proba") else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user has been told of levels that were not seen in training
+            codes = dict(zip(columns.names_of_used, columns.encode(filled).T, strict=True))
+        return cls(std, levels, {name: _chosen(found[name], codes[name]) for name in found})
+
+    def after(self, name: str) -> tuple[str, np.ndarray] | None:
         """The ending of the name, and the values of the column that follows a column; None if there is none."""
-        name = filled.name
         if name not in self.levels:
             return ERROR_SUFFIX, self.std[name].to_numpy()
-        if name not in self.probabilities:
-            return None
-        places = {level: place for place, level in enumerate(self.levels[name])}
-        codes = [places[level] for level in filled]
-        return PROBABILITY_SUFFIX, self.probabilities[name][np.arange(len(codes)), codes]
+        return (PROBABILITY_SUFFIX, self.probabilities[name]) if name in self.probabilities else None
 
 
-def _levels(imputer: semigp.GPImputer) -> dict[str, tuple[Any, ...]]:
-    columns = getattr(imputer, "_columns", None)
-    return {} if columns is None else {kind.name: kind.levels for kind in columns.used if isinstance(kind, Levels)}
+def _chosen(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The probability of the level of every row; NaN where the level is unknown to the imputer."""
+    is_known = ~np.isnan(codes)
+    places = np.where(is_known, codes, 0).astype(int)
+    return np.where(is_known, probabilities[np.arange(len(codes)), places], np.nan)
 
 
 def _filled(table: pl.DataFrame, frame: pl.DataFrame, filled: pl.DataFrame, bars: _Bars, path: Path) -> pl.DataFrame:
@@ -104,7 +115,7 @@ def _filled(table: pl.DataFrame, frame: pl.DataFrame, filled: pl.DataFrame, bars
             continue
         holes = frame[name].is_null()
         columns[name] = _written(table[name], filled[name], holes)
-        follower = bars.of(filled[name]) if holes.any() else None
+        follower = bars.after(name) if holes.any() else None
         if follower is None:
             continue
         bar = name + follower[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -104,13 +105,23 @@ def _number_codes(cells: Cells, kind: Number) -> np.ndarray:
 
 
 def _level_codes(cells: Cells, kind: Levels) -> np.ndarray:
-    places: dict[Any, int] = {level: place for place, level in enumerate(kind.levels)}
-    written = {str(level): place for place, level in enumerate(kind.levels)}  # a file may have turned 1 into "1"
-    items = cells.items or []
-    codes = {item: places.get(item, written.get(str(item))) for item in set(cells.known)}
+    place_of = places_of(kind)
+    codes = {item: place_of(item) for item in set(cells.known)}
     _warn_of([item for item, code in codes.items() if code is None], kind)
-    found = [None if item is None else codes[item] for item in items]
+    found = [None if item is None else codes[item] for item in cells.items or []]
     return np.array([np.nan if code is None else float(code) for code in found])
+
+
+def places_of(kind: Levels) -> Callable[[Any], int | None]:
+    """A function that finds the place of a level. A file may have turned 1 into "1", and True into "true"."""
+    places = {level: place for place, level in enumerate(kind.levels)}
+    written = {_written(level): place for place, level in enumerate(kind.levels)}
+    return lambda item: places[item] if item in places else written.get(_written(item))
+
+
+def _written(item: Any) -> str:
+    text = str(item)
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def _warn_of(unseen: list[Any], kind: Levels) -> None:
