@@ -73,3 +73,18 @@ def test_sparse_columns_become_dense():
 def test_without_a_code_a_hole_stays():
     frame = pd.DataFrame({"x": pd.array([1, None, 2], "Int64")})
     assert _filled(frame, frame, np.nan)["x"].isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("training", "new", "expected"),
+    [
+        ([True, False], ["false", None], "true"),
+        ([True, False], ["TRUE", None], "TRUE"),
+        (["true", "false"], [False, None], True),
+        (["1", "x"], [1, None], 1),
+    ],
+)
+def test_levels_are_filled_in_as_the_column_writes_them(training, new, expected):
+    columns = Columns.learn(pl.DataFrame({"x": training}), ["x"])
+    codes = columns.encode(pl.DataFrame({"x": [expected]}))
+    assert columns.fill(codes[[0, 0]], pl.DataFrame({"x": new}))["x"][1] == expected

@@ -69,7 +69,7 @@ def test_levels_and_numbers_are_found_in_another_type():
     columns = Columns.learn(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        codes = columns.encode(pl.DataFrame({"flag": ["True", "False"], "grade": [1, 1], "x": ["0.5", None]}))
+        codes = columns.encode(pl.DataFrame({"flag": ["true", "False"], "grade": [1, 1], "x": ["0.5", None]}))
     np.testing.assert_array_equal(codes, [[1, 0, 0.5], [0, 0, np.nan]])
 
 

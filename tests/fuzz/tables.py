@@ -1,8 +1,8 @@
 """Read tables that someone has damaged, or written in ways that nobody foresaw: tables.py COUNT SEED [FIRST].
 
 Every file must be read or be refused, within three seconds, half a gigabyte, and without running, opening or connecting
-to anything. What is read has columns of numbers, times or text; a column taken as numbers is finite or missing. What is
-refused is told in one line that names the file. Prints how many files were refused and how many read.
+to anything. What is read has columns of numbers, times, booleans or text; a column taken as numbers is finite or
+missing. What is refused is told in one line that names the file. Prints how many files were refused and how many read.
 """
 
 import io
@@ -20,11 +20,11 @@ import polars as pl
 from running import change_bytes, try_files
 
 from semigp.cli import info
-from semigp.cli.columns import choose_inputs
+from semigp.cli.columns import choose_inputs, input_frame
 from semigp.cli.problems import UNEXPECTED, Problem, _told
 from semigp.cli.tables import numbers, read_table
 
-KINDS = (pl.Int64, pl.Float64, pl.String, pl.Date, pl.Datetime, pl.Duration, pl.Time, pl.Null)
+KINDS = (pl.Int64, pl.Float64, pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time, pl.Null)
 CELLS = [
     "", " ", "NA", "nan", "-nan", "NaN(7)", "null", "inf", "-Infinity", "1e999", "-1e999", "1e-999", "0x10", "1_000",
     "1,5", "1.000,5", "1,000", "١٢٣", "１２", "²", "½", "−1", "1e", "+-1", "--1", ".", "1.", ".5", "-0", "007",
@@ -197,7 +197,7 @@ def check(path):
         assert isinstance(kind, KINDS), kind
         assert kind != pl.Float64 or not table[name].is_nan().any(), "what is missing is null"
     try:
-        choose_inputs(table, [], path, lambda note: None)
+        input_frame(table, choose_inputs(table, [], path, lambda note: None)[:20], path)
     except Problem as error:
         check_told(error, path)
     for name in table.columns[:20]:

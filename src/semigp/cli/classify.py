@@ -12,10 +12,10 @@ import typer
 import semigp
 
 from . import options
-from .columns import check_filled, check_present, choose_inputs
+from .columns import check_filled, check_present, choose_inputs, input_frame, note_left_out
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
-from .tables import numbers, read_table, rounded
+from .tables import read_table, rounded
 
 
 @reported
@@ -67,8 +67,8 @@ def _fit(
     check_present([label], table, path, "--label")
     check_present(ignore, table, path, "--ignore")
     names = choose_inputs(table, [label, *ignore], path, session.note)
-    values, labels = numbers(table, names, path), _labels(table[label])
-    check_filled(values, names, path)
+    frame, labels = input_frame(table, names, path), _labels(table[label])
+    check_filled(frame, path)
     known = [value for value in labels if value is not None]
     classes = sorted(set(known))
     if len(classes) < 2:
@@ -79,7 +79,8 @@ def _fit(
         session.note(f"{path}, column {label!r}: -1 counts as no label.")
     with session.fitting("classify") as bar:
         classifier = semigp.SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
-        classifier.fit(pl.DataFrame(values, schema=names), pl.Series(label, labels, dtype=pl.String))
+        classifier.fit(frame, pl.Series(label, labels, dtype=pl.String))
+    note_left_out(session, classifier._columns, path)
     session.tell(rows_learned_from=len(table), labelled=len(known), classes=classes)
     return classifier
 
@@ -99,9 +100,7 @@ def _labels(column: pl.Series) -> list[str | None]:
 
 def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
     table = read_table(path)
-    names = list(model.feature_names_in_)
-    frame = pl.DataFrame(numbers(table, names, path), schema=names)
-    probabilities = model.predict_proba(frame)
+    probabilities = model.predict_proba(input_frame(table, list(model.feature_names_in_), path, model))
     chosen = np.argmax(probabilities, axis=1)
     if not is_new:  # labelled rows keep their label
         chosen = np.searchsorted(model.classes_, model.transduction_)

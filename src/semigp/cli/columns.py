@@ -5,28 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ..columns import Columns, Number
 from .problems import WRONG_USE, Problem
-from .tables import listed, numbers
+from .tables import is_key, is_number, listed, numbers
 
 ERROR_SUFFIX = "_std"
+_MOST_LEVELS = 20  # more different values are not a few levels
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Numeric columns with their error bars."""
+    """Columns with their error bars."""
 
     names: list[str]
-    values: np.ndarray  # (n, q), NaN where missing
+    frame: pl.DataFrame  # numbers as floats, other columns as they were read; null where missing
     std: np.ndarray | None  # (n, q), 0 where exact; None if all values are exact
 
-    @property
-    def frame(self) -> pl.DataFrame:
-        """The values as a frame with column names."""
-        return pl.DataFrame(self.values, schema=self.names).fill_nan(None)
+    def used(self) -> Columns:
+        """The columns of which a model will make use."""
+        return Columns.learn(self.frame)
 
 
 def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option: str) -> None:
@@ -38,32 +40,45 @@ def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option:
             raise Problem(f"{option} {name}: given more than once.", WRONG_USE)
 
 
-def check_filled(values: np.ndarray, names: Sequence[str], path: Path) -> None:
+def check_filled(frame: pl.DataFrame, path: Path) -> None:
     """Raise a Problem if a column has no value at all."""
-    empty = np.isnan(values).all(axis=0)
-    if empty.any():
-        name = names[int(np.argmax(empty))]
-        raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
+    for name in frame.columns:
+        if frame[name].null_count() == len(frame):
+            raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
 
 
 def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
-    """The numeric columns that are neither in `others` nor error bars. Text and times are left out, with a note."""
+    """The columns that are neither in `others` nor error bars. Columns that hold nothing are left out, with a note."""
     chosen = []
     for name, kind in table.schema.items():
-        base = name.removesuffix(ERROR_SUFFIX)
-        if name in others or (base != name and base in table.columns):
+        if name in others or _is_error_bar(name, table):
             continue
-        if kind.is_numeric() or holds_numbers(table[name]):
+        if kind == pl.Null:
+            note(f"{path}: column {name!r} is left out; it holds nothing.")
+        else:
+            chosen.append(name)
+    if not chosen:
+        raise Problem(f"{path}: no column is left to learn from.")
+    return chosen
+
+
+def choose_numbers(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
+    """The columns of numbers among those that `choose_inputs` chooses. Text and times are left out, with a note."""
+    chosen = []
+    for name in choose_inputs(table, others, path, note):
+        kind = table.schema[name]
+        if kind.is_numeric() or kind == pl.Boolean or holds_numbers(table[name]):
             chosen.append(name)
         else:
-            note(f"{path}: column {name!r} is left out; it holds {_told(kind)}.")
+            note(f"{path}: column {name!r} is left out; it holds {'times' if kind.is_temporal() else 'text'}.")
     if not chosen:
         raise Problem(f"{path}: no column of numbers is left to learn from.")
     return chosen
 
 
-def _told(kind: pl.DataType) -> str:
-    return "times" if kind.is_temporal() else "nothing" if kind == pl.Null else "text"
+def _is_error_bar(name: str, table: pl.DataFrame) -> bool:
+    base = name.removesuffix(ERROR_SUFFIX)
+    return base != name and base in table.columns and _stands_for_numbers(table[base])
 
 
 def holds_numbers(column: pl.Series) -> bool:
@@ -73,21 +88,84 @@ def holds_numbers(column: pl.Series) -> bool:
     return column.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().any()
 
 
+def _stands_for_numbers(column: pl.Series) -> bool:
+    """Whether a column holds numbers, or text that was meant to be numbers.
+
+    Keys such as 007 were not. Other text was meant to be numbers if at least half of the cells are. But a text such as
+    4+ that occurs again and again is a level beside others, if there are few of them.
+    """
+    if column.dtype != pl.String:
+        return column.dtype.is_numeric() or column.dtype == pl.Null
+    cells = column.drop_nulls().to_list()
+    if any(is_key(cell) for cell in cells):
+        return False
+    strange = [cell for cell in cells if not is_number(cell)]
+    if not strange:
+        return bool(cells)
+    is_slip = len(set(strange)) == len(strange) or len(set(cells)) > _MOST_LEVELS
+    return 2 * len(strange) <= len(cells) and is_slip
+
+
+def input_frame(table: pl.DataFrame, names: Sequence[str], path: Path, model: Any = None) -> pl.DataFrame:
+    """Columns as an estimator takes them: numbers as floats, and other columns as they were read.
+
+    For new rows of a fitted model, columns are numbers if they were so in training. Columns that the model has left out
+    may be missing in the table.
+    """
+    return pl.DataFrame([_input(table, name, path, model) for name in names])
+
+
+def _input(table: pl.DataFrame, name: str, path: Path, model: Any) -> pl.Series:
+    known = getattr(model, "_columns", None)
+    if known is not None and name in known.left_out:
+        return table[name] if name in table.columns else pl.Series(name, [None] * len(table), dtype=pl.Null)
+    if known is not None:
+        numeric = any(isinstance(kind, Number) and kind.name == name for kind in known.used)
+    else:
+        numeric = model is not None or name not in table.columns or _stands_for_numbers(table[name])
+    if numeric or name not in table.columns:  # `numbers` says what is wrong
+        return pl.Series(name, numbers(table, [name], path)[:, 0]).fill_nan(None)
+    return table[name]
+
+
+def names_used(model: Any) -> list[str]:
+    """The names of the columns from which a model has learned."""
+    columns = getattr(model, "_columns", None)
+    return list(model.feature_names_in_ if columns is None else columns.names_of_used)
+
+
+def note_left_out(session: Any, columns: Columns | None, path: Path) -> None:
+    """Say which columns a model leaves out, and why."""
+    left_out = {} if columns is None else columns.left_out
+    for name, reason in left_out.items():
+        session.note(f"{path}: column {name!r} is left out; {reason}.")
+    if left_out:
+        session.tell(left_out=left_out)
+
+
 def read_inputs(
-    table: pl.DataFrame, names: list[str], errors: dict[str, str], path: Path, others: Sequence[str] = ()
+    table: pl.DataFrame,
+    names: list[str],
+    errors: dict[str, str],
+    path: Path,
+    others: Sequence[str] = (),
+    model: Any = None,
 ) -> Inputs:
     """Values and error bars of columns.
 
     `errors` maps the name of a column to a number or to a column of error bars. Columns in `others` are never taken as
-    error bars.
+    error bars. The inputs are new rows if there is a fitted model.
     """
-    values = numbers(table, names, path)
-    std = np.zeros(values.shape)
+    frame = input_frame(table, names, path, model)
+    std = np.zeros(frame.shape)
     for k, name in enumerate(names):
         default = name + ERROR_SUFFIX
         told = errors.get(name, default if default in table.columns and default not in others else "0")
-        std[:, k] = _error_bars(table, name, told, values[:, k], path)
-    return Inputs(names, values, std if std.any() else None)
+        if frame[name].dtype.is_numeric():
+            std[:, k] = _error_bars(table, name, told, frame[name].to_numpy(), path)
+        elif name in errors:
+            raise Problem(f"--error {name}: error bars are for numbers, but {name!r} holds others.", WRONG_USE)
+    return Inputs(names, frame, std if std.any() else None)
 
 
 def _error_bars(table: pl.DataFrame, name: str, told: str, values: np.ndarray, path: Path) -> np.ndarray:

@@ -13,7 +13,7 @@ import semigp
 
 from ..series.forecast import Forecast
 from . import options
-from .columns import check_present, choose_inputs, holds_numbers
+from .columns import check_present, choose_numbers, holds_numbers
 from .grid import on_grid
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
@@ -65,7 +65,7 @@ def forecast(
     else:
         needed = {"--column": column, "--covariate": covariate, "--ignore": ignore}
         table, time = _read(session, series, needed, time)
-        names = column or choose_inputs(table, [time, *covariate, *ignore], series, session.note)
+        names = column or choose_numbers(table, [time, *covariate, *ignore], series, session.note)
         frame = _frame(table, names, time, series)
         known = numbers(table, covariate, series) if covariate else None
         with session.fitting("forecast") as bar:

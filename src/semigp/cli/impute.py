@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +13,14 @@ import typer
 
 import semigp
 
+from ..columns import Columns, Levels
 from . import options
-from .columns import ERROR_SUFFIX, check_filled, check_present, choose_inputs
+from .columns import ERROR_SUFFIX, check_filled, check_present, choose_inputs, input_frame, names_used, note_left_out
 from .problems import reported
 from .session import Session
 from .tables import numbers, read_table, rounded
+
+PROBABILITY_SUFFIX = "_prob"
 
 
 @reported
@@ -33,9 +38,10 @@ def impute(
 ) -> None:
     """Fill in the missing cells of a table, with their uncertainty.
 
-    Every column of numbers is modelled as a Gaussian process of the others. A column x that had missing cells is
-    followed by x_std: the standard deviation of the filled-in values, and 0 where the value was known. Other columns
-    are unchanged.
+    Every column is modelled as a Gaussian process of the others. A column x of numbers or times that had missing cells
+    is followed by x_std: the standard deviation of the filled-in values (of times, in seconds), and 0 where the value
+    was known. A column x of text or of true and false is followed by x_prob: the probability of the filled-in value.
+    Identifiers and free text are unchanged.
 
     Example: semigp impute data.csv -o filled.csv
     """
@@ -44,47 +50,89 @@ def impute(
     check_present(ignore, table, data, "--ignore")
     if model is not None:
         imputer = session.load(model, semigp.GPImputer)
-        names = list(imputer.feature_names_in_)
+        frame = input_frame(table, list(imputer.feature_names_in_), data, imputer)
     else:
-        names = choose_inputs(table, ignore, data, session.note)
-    values = numbers(table, names, data)
-    if model is None:
-        check_filled(values, names, data)
-    frame = pl.DataFrame(values, schema=names)
-    if model is None:
+        frame = input_frame(table, choose_inputs(table, ignore, data, session.note), data)
+        check_filled(frame, data)
         with session.fitting("impute", is_gentle=False):  # a fit of draws cannot end early
             imputer = semigp.GPImputer(draws, random_state=seed).fit(frame)
-    mean, std = (np.asarray(part) for part in imputer.impute(None if model is None else frame, return_std=True))
-    holes = np.isnan(values)
+        note_left_out(session, getattr(imputer, "_columns", None), data)
+    given = None if model is None else frame
+    filled, std = imputer.impute(given, return_std=True)
+    bars = _Bars.of(imputer, given, filled, std)
+    names = names_used(imputer)
+    holes = np.column_stack([frame[name].is_null() for name in names])
     session.note(f"{data}: {holes.sum()} of {holes.size} entries in {holes.any(axis=1).sum()} rows filled in.")
     session.tell(filled=int(holes.sum()), entries=holes.size, columns=names)
-    session.put(_filled(table, names, mean, std, holes, data), output)
+    session.put(_filled(table, frame.select(names), filled, bars, data), output)
     session.save(imputer, save)
     session.draw(lambda axes: _draw(imputer, axes), plot)
     session.finish()
 
 
-def _filled(
-    table: pl.DataFrame, names: list[str], mean: np.ndarray, std: np.ndarray, holes: np.ndarray, path: Path
-) -> pl.DataFrame:
+@dataclass(frozen=True)
+class _Bars:
+    """How sure the imputer is: standard deviations of numbers and times, and probabilities of levels."""
+
+    std: pl.DataFrame
+    levels: set[str]  # the names of columns of levels
+    probabilities: dict[str, np.ndarray]  # (n,), of the levels in the table
+
+    @classmethod
+    def of(cls, imputer: Any, given: pl.DataFrame | None, filled: pl.DataFrame, std: pl.DataFrame) -> _Bars:
+        """For a table that was filled in, and given by the user unless it is that of the fit."""
+        columns: Columns | None = getattr(imputer, "_columns", None)
+        if columns is None:
+            return cls(std, set(), {})
+        levels = {kind.name for kind in columns.used if isinstance(kind, Levels)}
+        found = imputer.impute_proba(given) if levels and hasattr(imputer, "impute_proba") else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user has been told of levels that were not seen in training
+            codes = dict(zip(columns.names_of_used, columns.encode(filled).T, strict=True))
+        return cls(std, levels, {name: _chosen(found[name], codes[name]) for name in found})
+
+    def after(self, name: str) -> tuple[str, np.ndarray] | None:
+        """The ending of the name, and the values of the column that follows a column; None if there is none."""
+        if name not in self.levels:
+            return ERROR_SUFFIX, self.std[name].to_numpy()
+        return (PROBABILITY_SUFFIX, self.probabilities[name]) if name in self.probabilities else None
+
+
+def _chosen(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The probability of the level of every row; NaN where the level is unknown to the imputer."""
+    is_known = ~np.isnan(codes)
+    places = np.where(is_known, codes, 0).astype(int)
+    return np.where(is_known, probabilities[np.arange(len(codes)), places], np.nan)
+
+
+def _filled(table: pl.DataFrame, frame: pl.DataFrame, filled: pl.DataFrame, bars: _Bars, path: Path) -> pl.DataFrame:
     """The table with its missing cells filled in. Existing error bars are kept where the value was known."""
-    columns: list[pl.Series] = []
+    columns: dict[str, pl.Series] = {}
+    replaced: dict[str, pl.Series] = {}
     for name in table.columns:
-        if name not in names:
-            columns.append(table[name])
+        columns[name] = table[name]
+        if name not in frame.columns:
             continue
-        k = names.index(name)
-        columns.append(pl.Series(name, np.where(holes[:, k], rounded(name, mean[:, k]), mean[:, k])))
-        bar = name + ERROR_SUFFIX
-        if holes[:, k].any() and bar not in table.columns:
-            columns.append(rounded(bar, std[:, k]))
-    filled = pl.DataFrame(columns)
-    for k, name in enumerate(names):
-        bar = name + ERROR_SUFFIX
-        if bar in table.columns and holes[:, k].any():
-            kept = np.where(holes[:, k], std[:, k], numbers(table, [bar], path)[:, 0])
-            filled = filled.with_columns(pl.Series(bar, kept))
-    return filled
+        holes = frame[name].is_null()
+        columns[name] = _written(table[name], filled[name], holes)
+        follower = bars.after(name) if holes.any() else None
+        if follower is None:
+            continue
+        bar = name + follower[0]
+        if bar not in table.columns:
+            columns[bar] = rounded(bar, follower[1])
+        elif bar.endswith(ERROR_SUFFIX):
+            replaced[bar] = pl.Series(bar, np.where(holes, follower[1], numbers(table, [bar], path)[:, 0]))
+    return pl.DataFrame(list((columns | replaced).values()))
+
+
+def _written(before: pl.Series, filled: pl.Series, holes: pl.Series) -> pl.Series:
+    """A filled column in the form in which it was read; numbers that were filled in have six digits."""
+    if not filled.dtype.is_numeric():
+        return filled
+    values = np.where(holes, rounded("", filled.to_numpy()), filled.to_numpy())
+    is_whole = before.dtype.is_integer() and (values == np.rint(values)).all()
+    return pl.Series(filled.name, values.astype(np.int64) if is_whole else values)
 
 
 def _draw(imputer: semigp.GPImputer, axes: Any) -> None:

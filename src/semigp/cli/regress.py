@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,7 +14,16 @@ import semigp
 
 from .. import scores
 from . import options
-from .columns import Inputs, check_present, choose_inputs, parse_errors, read_inputs
+from .columns import (
+    Inputs,
+    check_present,
+    choose_inputs,
+    choose_numbers,
+    names_used,
+    note_left_out,
+    parse_errors,
+    read_inputs,
+)
 from .distributed import Alone, together
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
@@ -75,10 +85,12 @@ def regress(
             _describe_inputs(session, regressor)
             _use(session, regressor, None, predict, error, ignore, output, save, plot)
             return
-        inputs, y = _read(session, team, train, target, error, ignore)
+        # Processes that see different rows would find different levels in a column of text.
+        only_numbers = team.mesh is not None or checkpoint is not None
+        inputs, y = _read(session, team, train, target, error, ignore, only_numbers)
         if predict is not None and is_first:
             # Errors in these rows are reported before the fit, not after it.
-            _read_new(predict, inputs.names, error, [*target, *ignore])
+            _check_new(predict, inputs, error, [*target, *ignore], only_numbers)
         regressor = _fit(session, inputs, target, y, inducing, seed, team.mesh, checkpoint)
         if is_first:
             _use(session, regressor, y, predict, error, ignore, output, save, plot)
@@ -106,7 +118,13 @@ def _use(
 
 
 def _read(
-    session: Session, team: Alone, path: Path, targets: list[str], error: list[str], ignore: list[str]
+    session: Session,
+    team: Alone,
+    path: Path,
+    targets: list[str],
+    error: list[str],
+    ignore: list[str],
+    only_numbers: bool,
 ) -> tuple[Inputs, np.ndarray]:
     """The inputs and outputs of the training rows."""
     if not targets:
@@ -116,13 +134,17 @@ def _read(
     check_present(ignore, table, path, "--ignore")
     errors = parse_errors(error, table, path)
     bars = [told for told in errors.values() if told in table.columns]
-    names = choose_inputs(table, [*targets, *ignore, *bars], path, session.note)
+    choose = choose_numbers if only_numbers else choose_inputs
+    names = choose(table, [*targets, *ignore, *bars], path, session.note)
     for name in set(errors).difference(names):
         raise Problem(f"--error {name}: error bars are for inputs, but {name!r} is not an input.", WRONG_USE)
     inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
-    n, missing, bars, *known = team.total(
-        len(y), np.isnan(inputs.values).sum(), inputs.std is not None, *np.sum(~np.isnan(y), axis=0)
-    )
+    if not only_numbers:
+        used = inputs.used()
+        note_left_out(session, used, path)
+        names = used.names_of_used
+    holes = sum(inputs.frame.select(names).null_count().row(0))
+    n, missing, bars, *known = team.total(len(y), holes, inputs.std is not None, *np.sum(~np.isnan(y), axis=0))
     for name, count in zip(targets, known, strict=True):
         if not count:
             raise Problem(f"{path}, column {name!r}: no value to learn from.")
@@ -161,26 +183,24 @@ def describe_fit(session: Session, model: Any) -> None:
 
 
 def _describe_inputs(session: Session, model: semigp.SemiDescribedGPRegressor) -> None:
-    found = dict(zip(model.feature_names_in_, model.relevance_.tolist(), strict=True))
+    found = dict(zip(names_used(model), model.relevance_.tolist(), strict=True))
     best = sorted(found, key=lambda name: -found[name])[:8]
     session.note("Relevance (1: matters most): " + ", ".join(f"{name} {found[name]:.2f}" for name in best) + ".")
     session.tell(relevance=found)
 
 
-def _have_bars(regressor: semigp.SemiDescribedGPRegressor, inputs: Inputs) -> tuple[np.ndarray, np.ndarray]:
-    """Which inputs had error bars in training, and which have them now."""
-    now = np.zeros(len(inputs.names), bool) if inputs.std is None else inputs.std.any(axis=0)
-    return regressor.has_error_bars_, now
-
-
-def _read_new(path: Path, names: list[str], error: list[str], others: list[str]) -> tuple[pl.DataFrame, Inputs]:
+def _check_new(path: Path, inputs: Inputs, error: list[str], others: list[str], only_numbers: bool) -> None:
+    """Raise a Problem if new rows do not have the columns from which a model will learn."""
+    columns = None if only_numbers else inputs.used()
+    names = inputs.names if columns is None else columns.names_of_used
     table = read_table(path)
-    return table, read_inputs(table, names, parse_errors(error, table, path), path, others)
+    read_inputs(table, names, parse_errors(error, table, path), path, others, SimpleNamespace(_columns=columns))
 
 
 def _predict(session: Session, regressor: Any, path: Path, error: list[str], ignore: list[str]) -> pl.DataFrame:
-    others = [*regressor.output_names_, *ignore]
-    table, inputs = _read_new(path, list(regressor.feature_names_in_), error, others)
+    table, others = read_table(path), [*regressor.output_names_, *ignore]
+    errors = parse_errors(error, table, path)
+    inputs = read_inputs(table, list(regressor.feature_names_in_), errors, path, others, regressor)
     mean, std = _predict_rows(session, regressor, inputs, path)
     mean, std = mean.reshape(len(table), -1), std.reshape(len(table), -1)
     targets = regressor.output_names_
@@ -198,14 +218,22 @@ def _predict_rows(session: Session, regressor: Any, inputs: Inputs, path: Path) 
         if inputs.std is not None:
             session.note(f"{path}: a model fitted with --stream cannot use error bars; all values count as exact.")
         return regressor.predict(inputs.frame, return_std=True)
-    without = [
-        name for name, had, has in zip(inputs.names, *_have_bars(regressor, inputs), strict=True) if had and not has
-    ]
+    now = set() if inputs.std is None else set(np.array(inputs.names)[inputs.std.any(axis=0)])
+    without = [name for name in _with_bars(regressor) if name not in now]
     if without:
         session.note(
             f"{path}: no error bars for {listed(without)}, which had them in training; these values count as exact."
         )
     return regressor.predict(inputs.frame, return_std=True, X_std=inputs.std)
+
+
+def _with_bars(regressor: semigp.SemiDescribedGPRegressor) -> list[str]:
+    """The names of the inputs that had error bars in training."""
+    had = regressor.has_error_bars_
+    names = names_used(regressor)
+    if len(had) != len(names):
+        names = list(regressor.feature_names_in_)
+    return [name for name, has in zip(names, had, strict=True) if has]
 
 
 def _score(session: Session, truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> None:

@@ -36,6 +36,7 @@ class Session:
         self.summary: dict[str, Any] = {}
         self._started = time.perf_counter()
         warnings.showwarning = lambda message, *_: self.note(f"Note: {message}")  # restored by `reported`
+        warnings.filterwarnings("ignore", "Columns are left out")  # commands have a note for each of them
         self._check(*outputs)
 
     def _check(self, table: Path | None, model: Path | None, figure: Path | None) -> None:

@@ -8,7 +8,7 @@ import polars as pl
 
 import semigp
 
-from .columns import check_present, choose_inputs
+from .columns import check_present, choose_numbers
 from .problems import WRONG_USE, Problem
 from .session import Session
 
@@ -39,6 +39,6 @@ def _open(session: Session, path: Path, targets: list[str], ignore: list[str]) -
         first = pl.read_parquet(file, n_rows=0)
         for names, option in ((targets, "--target"), (ignore, "--ignore")):
             check_present(names, first, file, option)
-        return semigp.ParquetRows(path, choose_inputs(first, [*targets, *ignore], file, session.note), targets)
+        return semigp.ParquetRows(path, choose_numbers(first, [*targets, *ignore], file, session.note), targets)
     except (ValueError, pl.exceptions.PolarsError) as error:
         raise Problem(str(error)) from error

@@ -1,4 +1,4 @@
-"""Tables in CSV and Parquet files, with columns of numbers, times or text.
+"""Tables in CSV and Parquet files, with columns of numbers, times, booleans or text.
 
 Error messages name the file, the row and the column. Rows are counted from 1, without the header.
 """
@@ -34,7 +34,7 @@ _SUFFIXES = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".parquet": "parquet",
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """A table whose columns are numbers, times or text, with null where a value is missing."""
+    """A table whose columns are numbers, times, booleans or text, with null where a value is missing."""
     if _kind(path) == "parquet":
         return _with_rows(_read_parquet(path), path)
     header, rows, has_commas = _read_csv(path)
@@ -100,7 +100,7 @@ def _numbers(table: pl.DataFrame, name: str, path: Path) -> np.ndarray:
         there = listed(table.columns)
         raise Problem(f"{path}: there is no column {name!r} (an empty one would do); there are {there}.")
     column = table[name]
-    if not (column.dtype.is_numeric() or column.dtype == pl.Null):
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Null, pl.Boolean)):
         found = [None if value is None else _number(str(value)) for value in column]
         for row, (value, number) in enumerate(zip(column, found, strict=True), 1):
             if value is not None and number is None:
@@ -156,7 +156,9 @@ def _parquet_column(column: pl.Series, path: Path) -> pl.Series:
         whole = column.cast(pl.Int64, strict=False)  # null where a number does not fit
         fits = whole.null_count() == column.null_count() and not ((whole > _LARGEST) | (whole < -_LARGEST)).any()
         return whole if fits else column.cast(pl.String)
-    if kind.is_numeric() or kind == pl.Boolean:
+    if kind == pl.Boolean:
+        return column
+    if kind.is_numeric():
         return column.cast(pl.Float64).fill_nan(None)
     if isinstance(kind, pl.Categorical | pl.Enum):
         return column.cast(pl.String)
@@ -281,7 +283,7 @@ def _column(fields: Any, has_commas: bool) -> pl.Series:
     if has_commas and all(_DECIMAL_COMMA.fullmatch(cell) for cell in known):
         cells = [None if cell is None else cell.replace(",", ".") for cell in cells]
         known = [cell for cell in cells if cell is not None]
-    if any(_is_key(cell) for cell in known):
+    if any(is_key(cell) for cell in known):
         return pl.Series(cells, dtype=pl.String)
     if known and all(_WHOLE.fullmatch(cell) for cell in known):
         return pl.Series([None if cell is None else int(cell) for cell in cells], dtype=pl.Int64)
@@ -292,10 +294,15 @@ def _column(fields: Any, has_commas: bool) -> pl.Series:
     return pl.Series(cells, dtype=pl.String)
 
 
-def _is_key(cell: str) -> bool:
+def is_key(cell: str) -> bool:
     """Whether digits are a key rather than a number: they begin with 0, or are too many for an exact float."""
-    digits = cell.lstrip("+-")
+    digits = cell.strip().lstrip("+-")
     return digits.isdecimal() and ((len(digits) > 1 and digits[0] == "0") or len(digits) > 16 or int(digits) > _LARGEST)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a text is a number."""
+    return _number(cell) is not None
 
 
 def _number(cell: str) -> float | None:

@@ -44,11 +44,17 @@ class Cells:
 def read_cells(column: Any, name: Any) -> Cells:
     """The cells of a narwhals series or of a NumPy array. Raises an error with a cure if they cannot be used."""
     cells = _from_array(column, name) if isinstance(column, np.ndarray) else _from_series(column, name)
-    if cells.floats is not None and np.isinf(cells.floats).any():
-        rows = np.flatnonzero(np.isinf(cells.floats))
+    if cells.floats is not None:
+        check_finite(cells.floats, name)
+    return cells
+
+
+def check_finite(values: np.ndarray, name: Any) -> None:
+    """Raise ValueError if a column has infinite values."""
+    rows = np.flatnonzero(np.isinf(values))
+    if len(rows):
         many = "an infinite value" if len(rows) == 1 else f"{len(rows)} infinite values, the first"
         raise ValueError(f"Column {name!r} has {many} in row {rows[0]}. Mark missing values with NaN.")
-    return cells
 
 
 def _from_array(column: np.ndarray, name: Any) -> Cells:
@@ -138,7 +144,7 @@ def _from_objects(items: list[Any], name: Any) -> Cells:
     if form is None:
         raise _refused(name, " and ".join(sorted({type(item).__name__ for item in items if item is not None})[:3]))
     if form in ("numbers", "times", "spans"):
-        return Cells(form, python_values.floats_of(items, name), items=items, has_type=False)
+        return Cells(form, python_values.floats_of(items), items=items, has_type=False)
     return Cells(form, items=items, has_type=False)
 
 

@@ -142,11 +142,13 @@ class Columns:
         return codes
 
 
-def holds_only_numbers(X: Any) -> bool:
-    """Whether X is a frame with columns of numbers only, none of which is an identifier."""
+def holds_only_numbers(X: Any, keeps_identifiers: bool = False) -> bool:
+    """Whether X is a frame with columns of numbers only, none of which is an identifier that is to be left out."""
     sheet = read_sheet(X)
     if sheet.frame is None or not all(column.dtype.is_numeric() for column in sheet.columns):
         return False
+    if keeps_identifiers:
+        return True
     named = [pair for pair in zip(sheet.names, sheet.columns, strict=True) if is_identifying_name(pair[0])]
     return not any(is_identifier(name, read_cells(column, name).floats) for name, column in named)
 

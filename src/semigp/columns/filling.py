@@ -10,7 +10,8 @@ import numpy as np
 
 from .cells import Cells, category_key, wall_clock
 from .kinds import Kind, Levels, Number, Time
-from .values import from_float
+from .learning import places_of
+from .values import from_float, number_in
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -55,7 +56,7 @@ def _stepped(kind: Kind, codes: np.ndarray) -> np.ndarray:
 def _objects(cells: Cells, kind: Kind, codes: np.ndarray) -> list[Any]:
     """Codes as Python objects, of the type that the known objects of the column have."""
     if isinstance(kind, Levels):
-        return [kind.levels[int(code)] for code in codes]
+        return _levels(cells, kind, codes)
     if cells.known:
         return [from_float(code, cells.known[0]) for code in _stepped(kind, codes).tolist()]
     example: Any = 0.0
@@ -64,6 +65,24 @@ def _objects(cells: Cells, kind: Kind, codes: np.ndarray) -> list[Any]:
     elif cells.form == "text" and cells.has_type:
         example = ""
     return [from_float(code, example) for code in _stepped(kind, codes).tolist()]
+
+
+def _levels(cells: Cells, kind: Levels, codes: np.ndarray) -> list[Any]:
+    """Levels in the form that they have in this column, which may not be that of the training rows."""
+    if not cells.known or type(cells.known[0]) is type(kind.levels[0]):
+        return [kind.levels[int(code)] for code in codes]
+    place_of = places_of(kind)
+    found = {place_of(item): item for item in set(cells.known)}
+    return [found.get(int(code), _like(kind.levels[int(code)], cells.known[0])) for code in codes]
+
+
+def _like(level: Any, example: Any) -> Any:
+    """A level as text, as a boolean or as a number, whichever the example is."""
+    if isinstance(example, str):
+        return str(level).lower() if isinstance(level, bool) else str(level)
+    if isinstance(example, bool):
+        return str(level).lower() == "true"
+    return number_in(level) if number_in(level) is not None else level
 
 
 # ---- times
@@ -152,6 +171,10 @@ def _set_in_pandas(column: nw.Series, holes: np.ndarray, values: Any) -> nw.Seri
 def _set_in_others(column: nw.Series, cells: Cells, holes: np.ndarray, values: Any) -> nw.Series:
     """As polars wants it: a whole column of new values, from which those at the holes are taken."""
     kind, library = column.dtype, column.implementation
+    if kind == nw.Object:
+        new = dict(zip(holes.tolist(), values, strict=True))
+        items = [new.get(row, item) for row, item in enumerate(column.to_list())]
+        return nw.new_series(column.name, items, kind, backend=library)
     if not isinstance(values, nw.Series):
         values = nw.new_series(column.name, values, backend=library)
     places, is_kept = np.zeros(len(column), dtype=np.int64), np.ones(len(column), dtype=bool)

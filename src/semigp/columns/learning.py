@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .cells import Cells
+from .cells import Cells, check_finite
 from .identifiers import FREE_TEXT, ROW_NUMBER, is_free_text, is_identifier, is_whole
 from .kinds import Kind, Levels, Number, Time
 from .values import number_in
@@ -23,7 +24,7 @@ def learn_kind(cells: Cells, name: Any, is_categorical: bool) -> Kind | str:
         return _learn_levels(_as_levels(cells), name)
     if cells.form in ("times", "spans"):
         return _learn_times(cells, name)
-    numbers = _numbers(cells)
+    numbers = _numbers(cells, name)
     if numbers is None:
         return _learn_levels(cells, name)
     if is_identifier(name, numbers):
@@ -34,14 +35,17 @@ def learn_kind(cells: Cells, name: Any, is_categorical: bool) -> Kind | str:
     return Number(name, is_whole(known), float(known.min()), float(known.max()))
 
 
-def _numbers(cells: Cells) -> np.ndarray | None:
+def _numbers(cells: Cells, name: Any) -> np.ndarray | None:
     """The numbers of a column of numbers, or of text that is nothing but numbers; None for other columns."""
     if cells.form == "numbers":
         return cells.floats
     if cells.form != "text" or (cells.has_type and not cells.known):
         return None
     found = [np.nan if item is None else number_in(item) for item in cells.items or []]
-    return None if None in found else np.array(found, dtype=float)
+    if None in found:
+        return None
+    check_finite(np.array(found, dtype=float), name)
+    return np.array(found, dtype=float)
 
 
 def _as_levels(cells: Cells) -> Cells:
@@ -93,7 +97,7 @@ def codes_of(cells: Cells, kind: Kind) -> np.ndarray:
 def _number_codes(cells: Cells, kind: Number) -> np.ndarray:
     if cells.form == "levels" and all(isinstance(item, bool | int | float) for item in cells.known):
         return np.array([np.nan if item is None else float(item) for item in cells.items or []])
-    numbers = np.full(len(cells.is_known), np.nan) if not cells.is_known.any() else _numbers(cells)
+    numbers = np.full(len(cells.is_known), np.nan) if not cells.is_known.any() else _numbers(cells, kind.name)
     if numbers is None:
         strange = next((item for item in cells.known if isinstance(item, str) and number_in(item) is None), cells.form)
         raise ValueError(f"Column {kind.name!r} held numbers in training, but now {strange!r}. Convert it to numbers.")
@@ -101,13 +105,23 @@ def _number_codes(cells: Cells, kind: Number) -> np.ndarray:
 
 
 def _level_codes(cells: Cells, kind: Levels) -> np.ndarray:
-    places: dict[Any, int] = {level: place for place, level in enumerate(kind.levels)}
-    written = {str(level): place for place, level in enumerate(kind.levels)}  # a file may have turned 1 into "1"
-    items = cells.items or []
-    codes = {item: places.get(item, written.get(str(item))) for item in set(cells.known)}
+    place_of = places_of(kind)
+    codes = {item: place_of(item) for item in set(cells.known)}
     _warn_of([item for item, code in codes.items() if code is None], kind)
-    found = [None if item is None else codes[item] for item in items]
+    found = [None if item is None else codes[item] for item in cells.items or []]
     return np.array([np.nan if code is None else float(code) for code in found])
+
+
+def places_of(kind: Levels) -> Callable[[Any], int | None]:
+    """A function that finds the place of a level. A file may have turned 1 into "1", and True into "true"."""
+    places = {level: place for place, level in enumerate(kind.levels)}
+    written = {_written(level): place for place, level in enumerate(kind.levels)}
+    return lambda item: places[item] if item in places else written.get(_written(item))
+
+
+def _written(item: Any) -> str:
+    text = str(item)
+    return text.lower() if text.lower() in ("true", "false") else text
 
 
 def _warn_of(unseen: list[Any], kind: Levels) -> None:

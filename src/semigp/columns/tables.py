@@ -49,6 +49,14 @@ def is_frame(X: Any) -> bool:
     return _as_frame(X) is not None
 
 
+def copied(X: Any) -> Any:
+    """A table that does not change with X."""
+    frame = _as_frame(X)
+    if frame is None:
+        return _as_array(X).copy()
+    return X.copy() if frame.implementation.is_pandas_like() else X  # other frames never change
+
+
 def plain(value: Any) -> Any:
     """A NumPy scalar as a Python object; anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value

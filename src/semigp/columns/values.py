@@ -50,12 +50,9 @@ def _form(item: Any) -> str | None:
     return "numbers" if isinstance(item, numbers.Real | Decimal) else None
 
 
-def floats_of(items: list[Any], name: Any) -> np.ndarray:
+def floats_of(items: list[Any]) -> np.ndarray:
     """Numbers, times or spans of time as floats, NaN where missing."""
-    try:
-        return np.array([math.nan if item is None else to_float(item) for item in items])
-    except TypeError:
-        raise ValueError(f"Column {name!r} mixes times of different kinds. Convert all to one kind.") from None
+    return np.array([math.nan if item is None else to_float(item) for item in items], dtype=float)
 
 
 def to_float(item: Any) -> float:
@@ -70,7 +67,10 @@ def to_float(item: Any) -> float:
         item = datetime(item.year, item.month, item.day)
     if isinstance(item, datetime):
         return ((item if item.tzinfo else item.replace(tzinfo=UTC)) - _EPOCH).total_seconds()
-    return float(item)
+    try:
+        return float(item)
+    except OverflowError:  # a whole number beyond the range of floats
+        return math.inf
 
 
 def from_float(value: float, like: Any) -> Any:

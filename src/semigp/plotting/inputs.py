@@ -163,6 +163,8 @@ def _named_relevance(model: Any) -> tuple[np.ndarray, np.ndarray]:
         names = np.array([f"latent input {i + 1}" for i in range(len(relevance))])
     else:
         numbered = [f"input {i}" for i in range(len(relevance))]
-        names = np.asarray(getattr(model, "feature_names_in_", numbered)).astype(str)
+        columns = getattr(model, "_columns", None)  # some columns of a frame may be left out
+        named = getattr(model, "feature_names_in_", numbered) if columns is None else columns.names_of_used
+        names = np.asarray(named).astype(str)
     order = np.argsort(-relevance, kind="stable")
     return names[order], relevance[order]

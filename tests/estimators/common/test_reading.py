@@ -50,6 +50,8 @@ def test_columns_left_out_still_count_as_features():
     assert codes.shape == (n, 1)
     assert reader.n_features_in_ == 2
     assert reader._columns.names_of_used == ["x"]
+    assert learn_inputs(reader, frame, keeps_identifiers=True).shape == (n, 2)
+    assert reader._columns is None
 
 
 def test_arrays_with_categories():

@@ -9,7 +9,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import semigp
 from semigp import SemiSupervisedGPClassifier
+from semigp.columns import Columns
 
 SMALL = {"n_components": 2, "n_inducing": 5, "max_iter": 20, "n_samples": 2, "random_state": 0}
 
@@ -243,3 +245,77 @@ def test_more_latent_inputs_than_rows_are_refused(clusters):
     X, y, _, _ = clusters
     with pytest.raises(ValueError, match="n_components=90 needs 91 rows or more, not 90"):
         SemiSupervisedGPClassifier(90).fit(X, y)
+
+
+def _mixed(n=60):
+    """Rows of two classes, told apart by a colour, a switch and a number; and the classes, of which six are known."""
+    random = np.random.default_rng(2)
+    which = random.integers(2, size=n)
+    colours = np.array([["red", "blue", "green"], ["black", "white", "green"]])[which, random.integers(3, size=n)]
+    frame = pd.DataFrame(
+        {
+            "colour": np.where(random.random(n) > 0.2, colours.astype(object), None),
+            "on": pd.array(which == 1, "boolean"),
+            "size": random.normal(size=n) + 3 * which,
+            "day": pd.to_datetime("2024-01-01") + pd.to_timedelta(random.integers(30, size=n), unit="D"),
+        },
+        index=[f"row {i}" for i in range(n)],
+    )
+    frame.loc[frame.index[::7], "on"] = pd.NA
+    labels = np.full(n, None, dtype=object)
+    for number in range(2):
+        labels[np.flatnonzero(which == number)[:3]] = ["old", "new"][number]
+    return frame, labels, np.array(["old", "new"])[which]
+
+
+@pytest.fixture(scope="module")
+def fitted_to_mixed():
+    frame, labels, _ = _mixed()
+    return SemiSupervisedGPClassifier(**SMALL).fit(frame, labels)
+
+
+def test_columns_of_every_kind_are_fitted_as_their_expanded_table(fitted_to_mixed):
+    """The oracle is the classifier of numbers, fitted to the expanded table."""
+    frame, labels, truth = _mixed()
+    columns = Columns.learn(frame)
+    numbers = columns.expand(columns.encode(frame))
+    assert numbers.shape[1] == 5 + 3
+    plain = SemiSupervisedGPClassifier(**SMALL, scaling="columns").fit(numbers, labels)
+    np.testing.assert_array_equal(fitted_to_mixed.predict_proba(frame), plain.predict_proba(numbers))
+    np.testing.assert_array_equal(fitted_to_mixed.transform(frame), plain.transform(numbers))
+    assert np.mean(fitted_to_mixed.transduction_ == truth) > 0.9
+
+
+def test_columns_of_every_kind_come_back_full(fitted_to_mixed, tmp_path):
+    frame, _, _ = _mixed()
+    for filled, std in (
+        fitted_to_mixed.impute(return_std=True),
+        fitted_to_mixed.impute(frame.iloc[:10], return_std=True),
+    ):
+        rows = frame.iloc[: len(filled)]
+        assert not filled.isna().any(axis=None)
+        pd.testing.assert_frame_equal(filled.mask(rows.isna()), rows.mask(rows.isna()))
+        assert std.columns.tolist() == frame.columns.tolist()
+        np.testing.assert_array_equal(std.isna(), rows.isna())  # holes are in columns of levels only
+    fitted_to_mixed.save(tmp_path / "model")
+    again = semigp.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(frame), fitted_to_mixed.predict_proba(frame))
+    pd.testing.assert_frame_equal(again.impute(frame), fitted_to_mixed.impute(frame))
+    with pytest.raises(
+        ValueError, match="A file does not keep the training table, in which not all columns are numbers"
+    ):
+        again.impute()
+
+
+def test_an_array_with_categories():
+    frame, labels, _ = _mixed()
+    array = frame[["colour", "size"]].to_numpy(object)
+    by_name = SemiSupervisedGPClassifier(**SMALL).fit(frame[["colour", "size"]], labels)
+    by_place = SemiSupervisedGPClassifier(**SMALL, categorical_features=[0]).fit(array, labels)
+    np.testing.assert_array_equal(by_place.predict_proba(array), by_name.predict_proba(frame[["colour", "size"]]))
+
+
+def test_a_column_without_a_value_is_named():
+    frame, labels, _ = _mixed()
+    with pytest.raises(ValueError, match="Column 'nothing' has no value"):
+        SemiSupervisedGPClassifier(**SMALL).fit(frame.assign(nothing=None), labels)

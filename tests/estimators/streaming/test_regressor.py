@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import date
 
 import numpy as np
 import polars as pl
@@ -222,3 +223,53 @@ def test_samples_have_the_predicted_moments(unnamed):
     assert draws.shape == (6, 2, 100)
     assert np.max(np.abs(draws.mean(axis=2) - mean) / std) < 5 / np.sqrt(100)
     np.testing.assert_allclose(draws.std(axis=2), std, rtol=0.35)
+
+
+def _mixed(n=300):
+    """A level of three that shifts the output, a date, a number with holes, and an identifier."""
+    random = np.random.default_rng(3)
+    kind, x, day = random.integers(3, size=n), random.normal(size=n), random.integers(365, size=n)
+    y = np.sin(x) + np.array([-1.0, 0.0, 2.0])[kind] + day / 365 + 0.1 * random.normal(size=n)
+    frame = pl.DataFrame({"id": np.arange(n), "kind": np.array(["a", "b", "c"])[kind], "x": x, "day": day})
+    frame = frame.with_columns(day=pl.lit(date(2024, 1, 1)) + pl.duration(days=pl.col("day")))
+    holes = pl.int_range(n)
+    return frame.with_columns(
+        pl.when(holes % 5 != 0).then("kind").alias("kind"), pl.when(holes % 7 != 0).then("x").alias("x")
+    ), y
+
+
+def test_columns_of_every_kind_are_fitted_as_their_expanded_table(tmp_path):
+    """The oracle is the same model, fitted to the expanded table."""
+    frame, y = _mixed()
+    with pytest.warns(UserWarning, match="Columns are left out"):
+        model = _small().fit(frame, y)
+    columns = model._columns
+    assert columns.names_of_used == ["kind", "x", "day"]
+    numbers = columns.expand(columns.encode(frame))
+    plain = _small().fit(numbers, y)
+    for ours, theirs in zip(model.predict(frame, True), plain.predict(numbers, True), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    found = plain.relevance_
+    np.testing.assert_array_equal(model.relevance_, [found[:3].max(), found[3], found[4]])
+    bars = np.zeros((len(frame), 4))
+    bars[:, 2] = 0.3
+    expected = plain.predict(numbers, True, np.array([0, 0, 0, 0.3, 0]) * np.ones((len(frame), 1)))
+    np.testing.assert_array_equal(model.predict(frame, True, bars), expected)
+    with pytest.raises(ValueError, match="X_std is not 0 in column 'kind', which has levels"):
+        model.predict(frame, X_std=bars + 1)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(semigp.load(tmp_path / "model").predict(frame), model.predict(frame))
+
+
+def test_columns_of_every_kind_come_back_full():
+    frame, y = _mixed()
+    with pytest.warns(UserWarning, match="Columns are left out"):
+        model = _small().fit(frame, y)
+    filled, std = model.impute(frame, y, return_std=True)
+    assert filled.schema == frame.schema
+    assert not filled.null_count().sum_horizontal().item()
+    for name in frame.columns:
+        known = frame[name].is_not_null()
+        assert filled[name].filter(known).equals(frame[name].filter(known))
+    assert std.columns == ["kind", "x", "day"]
+    assert (std["x"] > 0).equals(frame["x"].is_null())

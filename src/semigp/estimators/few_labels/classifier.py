@@ -11,12 +11,16 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ...columns import Columns
+from ...columns.tables import copied
 from ...core.search.report import Callback, FitReport
 from ...frames import column_names
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
+from ..common.filled_tables import FilledTables
+from ..common.reading import collapsed, expanded, learn_inputs, names_of_inputs, read_inputs
 from ..common.reports import Stopwatch
 from ..common.saving import Saved
 from ..common.sklearn_private import HasMethods, Interval, StrOptions
@@ -55,7 +59,9 @@ class SemiSupervisedGPClassifier(
         weighted by how well it predicts labels that were left out. Here labelled rows are at their means. Any other
         classifier is trained on latent inputs in units of their lengthscales.
     n_inducing, back_constrained, scaling, max_iter, callback
-        As in `BayesianGPLVM`.
+        As in `BayesianGPLVM`. If there are other columns than numbers, "auto" means "columns".
+    categorical_features : list of names or numbers, or mask, optional
+        Columns of X that hold categories, whatever their type. In frames, text, booleans and categories always do.
     random_state : int, RandomState or None
 
     Attributes
@@ -83,15 +89,19 @@ class SemiSupervisedGPClassifier(
     Notes
     -----
     One labelled row per class is enough. Columns without any value, and fewer than two classes, are errors. A row
-    without any value is embedded at the prior. If columns have different units, see `scaling`.
+    without any value is embedded at the prior. If columns have different units, see `scaling`. In a frame, columns may
+    also hold text, booleans, categories and times. More than two categories without an order become columns of 0 and 1.
     """
 
     fit_report_: FitReport
+    _columns: Columns | None = None
+    _filled_tables: FilledTables | None = None
     _FORMER_NAMES: ClassVar = {"_landscape": "_spaces"}
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "n_samples": [Interval(Integral, 0, None, closed="left")],
         "classifier": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
+        "categorical_features": ["array-like", None],
         **{
             name: BayesianGPLVM._parameter_constraints[name]
             for name in ("n_inducing", "back_constrained", "scaling", "max_iter", "callback", "random_state")
@@ -110,6 +120,7 @@ class SemiSupervisedGPClassifier(
         max_iter: int = 300,
         callback: Callback | None = None,
         random_state: Any = None,
+        categorical_features: Any = None,
     ) -> None:
         self.n_components = n_components
         self.n_samples = n_samples
@@ -120,6 +131,7 @@ class SemiSupervisedGPClassifier(
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
+        self.categorical_features = categorical_features
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN, and that a row may have several labels."""
@@ -136,8 +148,8 @@ class SemiSupervisedGPClassifier(
 
         Parameters
         ----------
-        X : (n, p)
-            NaN where missing.
+        X : array (n, p), or frame
+            NaN, None, NA or null where missing.
         y : (n,) or (n, n_labels)
             Classes of any type; -1, NaN or None mark rows without a label. A matrix (n, n_labels) of 0 and 1 gives
             several labels per row, each of which may be unknown.
@@ -148,9 +160,10 @@ class SemiSupervisedGPClassifier(
         watch = Stopwatch()
         if isinstance(self.classifier, type):
             raise ValueError(f"classifier must be an instance: {self.classifier.__name__}(), not the class itself.")
-        options = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
-        X = validate_data(self, X, copy=True, **options)
-        check_columns(X, getattr(self, "feature_names_in_", None))
+        codes = learn_inputs(self, X, self.categorical_features, copy=True, ensure_min_samples=2)
+        check_columns(codes, names_of_inputs(self))
+        self._filled_tables = None if self._columns is None else FilledTables.like(copied(X), self._columns)
+        X = expanded(self, codes)
         labels, self.output_names_ = read_labels(X, y, sample_weight), column_names(y)
         random = check_random_state(self.random_state)
         self.lvm_ = self._lvm(X.shape, random.randint(2**31 - 1), watch).fit(X)
@@ -197,7 +210,7 @@ class SemiSupervisedGPClassifier(
             self.n_components or min(_COMPONENTS, p, n - 1),
             n_inducing=self.n_inducing,
             back_constrained=self.back_constrained,
-            scaling=self.scaling,
+            scaling="columns" if self.scaling == "auto" and self._columns is not None else self.scaling,
             max_iter=self.max_iter,
             callback=watch.told_to(self.callback),
             random_state=random_state,
@@ -239,9 +252,18 @@ class SemiSupervisedGPClassifier(
         return self.lvm_.transform(X, return_std)
 
     def impute(self, X: Any = None, return_std: bool = False) -> Any:
-        """Rows with their NaN filled in, by default the training rows. See `BayesianGPLVM.impute`."""
+        """Rows with their NaN filled in, by default the training rows. See `BayesianGPLVM.impute`.
+
+        A frame with columns of several kinds gets its own types back. Levels have no standard deviation: it is NaN.
+        """
         check_is_fitted(self)
-        return self.lvm_.impute(X, return_std)
+        if self._filled_tables is None:
+            return self.lvm_.impute(X, return_std)
+        rows = None if X is None else self._check_rows(X)
+        mean, error = self.lvm_.impute(rows, return_std=True)
+        codes, std = collapsed(self, mean, error)
+        filled = self._filled_tables.filled(codes, X)
+        return (filled, self._filled_tables.spreads(std, X)) if return_std else filled
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy on the rows whose labels are known. Rows without a label do not count."""
@@ -256,7 +278,7 @@ class SemiSupervisedGPClassifier(
 
     def _check_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return expanded(self, read_inputs(self, X))
 
     def _probabilities(self, X: np.ndarray, beliefs: RowBeliefs) -> list[np.ndarray]:
         """The class probabilities of every row, averaged over its q(x), for every column of labels."""

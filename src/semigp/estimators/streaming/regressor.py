@@ -11,8 +11,9 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from ...columns import Columns
 from ...core import InputBelief
 from ...core.inputs.joint_gaussian import complete_rows, fit_joint_gaussian
 from ...core.numerics import checks
@@ -23,11 +24,22 @@ from ...core.search.report import Callback, FitReport, labelled
 from ...core.sparse.defaults import default_hyperpriors, idle_parameters
 from ...core.stream.fit import Schedule, fit_in_batches
 from ...core.stream.objective import Parameters, Setting, Whitened, whitened_from_blocks
-from ...frames import FrameKind, as_frame, column_names
+from ...frames import FrameKind, column_names
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
-from ..common.checks import check_error_bars, check_outputs
+from ..common.checks import check_columns, check_outputs
 from ..common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
+from ..common.filled_tables import FilledTables
+from ..common.reading import (
+    collapsed,
+    expanded,
+    expanded_bars,
+    largest_of_groups,
+    learn_inputs,
+    names_of_inputs,
+    read_error_bars,
+    read_inputs,
+)
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, warn_of
 from ..common.saving import Saved
@@ -72,6 +84,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     callback : callable, optional
         Called with a `Progress` about a hundred times in a fit. Returning True ends the steps there.
     random_state : int, RandomState or None
+    categorical_features : list of names or numbers, or mask, optional
+        Columns of X that hold categories, whatever their type. In frames, text, booleans and categories always do. More
+        than two categories without an order become columns of 0 and 1.
 
     Attributes
     ----------
@@ -87,7 +102,8 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     noise_variance_ : (p,)
         The noise variance of the outputs, in their own units squared.
     relevance_ : (n_features_in_,)
-        How much each input matters, as in `SemiDescribedGPRegressor`.
+        How much each input matters, as in `SemiDescribedGPRegressor`. Of columns of 0 and 1 that stand for one input,
+        the most relevant counts. Columns that are left out, such as identifiers, have no entry.
     output_names_ : list of str, or None
         The names of the outputs, if they have names.
     n_features_in_, feature_names_in_
@@ -105,6 +121,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     True
     """
 
+    _columns: Columns | None = None
     _FORMER_NAMES: ClassVar = {"_x_scaler": "_x_units", "_y_scaler": "_y_units"}
     _parameter_constraints = {  # noqa: RUF012
         "n_inducing": [Interval(Integral, 1, None, closed="left")],
@@ -113,6 +130,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
+        "categorical_features": ["array-like", None],
     }
 
     def __init__(
@@ -124,6 +142,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         max_iter: int = 300,
         callback: Callback | None = None,
         random_state: Any = None,
+        categorical_features: Any = None,
     ) -> None:
         self.n_inducing = n_inducing
         self.batch_size = batch_size
@@ -131,6 +150,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
+        self.categorical_features = categorical_features
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN."""
@@ -146,9 +166,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
 
         Parameters
         ----------
-        X : (n, q), or a source of rows
-            NaN where missing. A memory-mapped array is read block by block. A source of rows, such as `ParquetRows`,
-            also has the outputs.
+        X : array (n, q), frame, or a source of rows
+            NaN, None, NA or null where missing. A memory-mapped array is read block by block. A source of rows, such as
+            `ParquetRows`, also has the outputs.
         y : (n,) or (n, p)
             NaN where missing. Rows without any output are left out.
         """
@@ -171,6 +191,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
             if not X.n_blocks:
                 raise ValueError("The source has no rows.")
             inputs, outputs = X.read(0)
+            self._columns = None
             self.output_names_, self._y_is_flat = X.output_names, outputs.shape[1] == 1
             self._name_features(X, inputs.shape[1])
             return X
@@ -192,7 +213,11 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def _check_training(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """The checked arrays. Arrays of floating point are not copied. Infinite values are found on the first pass."""
         kinds = [np.float64, np.float32]
-        X = validate_data(self, X, dtype=kinds, ensure_all_finite=False, ensure_min_samples=2)
+        how = {"dtype": kinds, "ensure_all_finite": False, "ensure_min_samples": 2, "order": None}
+        X = learn_inputs(self, X, self.categorical_features, **how)
+        if self._columns is not None:
+            check_columns(X, names_of_inputs(self))
+            X = expanded(self, X)
         y = check_array(y, dtype=kinds, ensure_all_finite=False, ensure_2d=False, input_name="y")
         check_consistent_length(X, y)
         return X, y
@@ -204,7 +229,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         self._prior = fit_joint_gaussian(known.inputs)
         sample, report = self._fit_sample(known, seed, labelled(callback, part=1, parts=2))
         is_linear = known.n_incomplete == 0
-        hyperpriors = default_hyperpriors(self.n_features_in_, is_linear, LENGTHSCALE_SPREAD)
+        hyperpriors = default_hyperpriors(known.inputs.shape[1], is_linear, LENGTHSCALE_SPREAD)
         complete = ~np.isnan(np.column_stack([known.inputs, known.targets])).any(axis=1)
         examples = KnownRows(known.inputs[complete][:_KNOWN_ROWS], known.targets[complete][:_KNOWN_ROWS])
         setting = Setting(self._prior, examples, hyperpriors, sample.data.jitter)
@@ -228,7 +253,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         )
         self.fit_report_ = watch.noted_in(self.fit_report_)
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(1, self.fit_report_.stages[0][2])
-        self.relevance_ = relevance([self._posterior.kernel])
+        self.relevance_ = largest_of_groups(self, relevance([self._posterior.kernel]))
         self.noise_variance_ = self._posterior.likelihood.noise_variance * self._y_units.std**2
 
     def _fit_sample(self, known: FirstPass, seed: int, callback: Callback | None) -> tuple[Component, FitReport]:
@@ -273,8 +298,10 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def _check_new(self, X: Any, X_std: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The new rows in their own units, the rows in standard units, and error bars in standard units."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        return X, self._x_units.standard(X), check_error_bars(X_std, X, self) / self._x_units.std
+        codes = read_inputs(self, X)
+        error = expanded_bars(self, read_error_bars(self, X_std, codes))
+        rows = expanded(self, codes)
+        return rows, self._x_units.standard(rows), error / self._x_units.std
 
     def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean, variance = np.empty((2, len(inputs), self._posterior.n_outputs))
@@ -313,19 +340,22 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         """Posterior mean, and on request standard deviation, of the inputs of rows with NaN.
 
         Without outputs `y` the inputs are inferred from each other, under the joint Gaussian. The rows X must be given,
-        because the training rows are not kept. Frames are returned as frames.
+        because the training rows are not kept. Frames are returned as frames. Levels have no standard deviation: it
+        is NaN.
         """
-        kind, (X, inputs, _) = FrameKind.of(X), self._check_new(X)
-        is_known = ~np.isnan(X)
+        rows, inputs, _ = self._check_new(X)
+        is_known = ~np.isnan(rows)
         with computing():
             mean, covariance = complete_rows(self._prior, inputs)
             variance = np.diagonal(covariance, axis1=1, axis2=2)
             if y is not None and not is_known.all():
-                outputs = self._y_units.standard(check_outputs(y, X, len(self._y_units)))
+                outputs = self._y_units.standard(check_outputs(y, rows, len(self._y_units)))
                 start = mean, np.where(is_known, 1.0, variance)
                 mean, variance, _ = infer_rows(self._posterior, outputs, *start, inputs, self._prior)
-        filled = as_frame(np.where(is_known, X, self._x_units.natural(mean)), kind)
-        std = as_frame(np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std), kind)
+        natural = np.where(is_known, rows, self._x_units.natural(mean))
+        codes, std = collapsed(self, natural, np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std))
+        tables = FilledTables(FrameKind.of(X), self._columns)
+        filled, std = tables.filled(codes, X), tables.spreads(std, X)
         return (filled, std) if return_std else filled
 
 
