@@ -149,7 +149,7 @@ def report(rows: list[Row]) -> str:
         f"{count} data sets of {N_ROWS} rows, y = x1 + x2 - x3/2 + noise; x2 is missing in {missing:.0%} of the rows, "
         f"depending on x1 and y. A table is filled {N_DRAWS} times, and least squares are put together by Rubin's "
         "rules. `held` is the share of data sets whose 95 % interval holds the true coefficient: between "
-        f"{0.95 - within:.3f} and {min(0.95 + within, 1.0):.3f} if intervals are right, as far as so many data sets can "
+        f"{0.95 - within:.3f} and {min(0.95 + within, 1.0):.3f} if intervals are right, as far as this many can "
         "tell. `bias` is the mean error ± its standard error, `width` the mean width of the interval.\n",
     ]
     for name in NAMES:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ... import scores
-from ..reporting import Row, read_rows, run_cells
+from ..reporting import Row, read_rows, run_cells, write_rows
 from . import fillers, problems, ways
 from .plan import IMPUTATION, KEYS, REGRESSION, WITH_HOLES, Block
 
@@ -20,7 +20,7 @@ FLOOR = 1e-3  # no level is believed to be less likely than this, in any way's p
 
 def key(record: Row) -> tuple:
     """What tells records apart."""
-    return tuple(record.get(name, "") for name in KEYS)
+    return tuple(record[name] for name in KEYS)
 
 
 def run_cell(
@@ -94,11 +94,18 @@ def run_blocks(
 ) -> list[Row]:  # fmt: skip
     """All records of a folder, after those that were missing have been computed. Errors are tried again."""
     known = [record for record in read_rows(folder / RECORDS) if "error" not in record]
+    # The name of the test rows is empty where nothing is predicted, and an empty cell of the file is not read.
+    known = [dict.fromkeys(KEYS, "") | record for record in known]
     done = {key(record) for record in known}
     cells = [(*problem, way) for b in blocks for problem in b.problems(tables, seeds) for way in chosen[b.part]]
     missing = [cell for cell in dict.fromkeys(cells) if cell not in done]
     print(f"{len(cells) - len(missing)} records are there, {len(missing)} are to be made.", flush=True)
-    return run_cells(run_cell, missing, n_jobs, folder / RECORDS, known) if missing else known
+    if not missing:
+        return known
+    records = run_cells(run_cell, missing, n_jobs, folder / RECORDS, known)
+    records.sort(key=key)
+    write_rows(folder / RECORDS, records)
+    return records
 
 
 def all_ways(asked: Sequence[str] | None = None) -> dict[str, list[str]]:

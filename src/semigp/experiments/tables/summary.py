@@ -10,6 +10,7 @@ import scipy.stats
 
 from ..reporting import Row, markdown_table, plain_number, summarise
 from . import fillers, ways
+from .columns import NAMES
 from .plan import IMPUTATION, REGRESSION, WITH_HOLES
 from .problems import MECHANISMS
 
@@ -43,13 +44,13 @@ PARTS = (
 
 def cases(records: Sequence[Row]) -> list[tuple]:
     """The different conditions of some records: (rows, mechanism, test, rate), in the order in which they are shown."""
-    found = {(r["rows"], r["mechanism"], r.get("test", ""), r["rate"]) for r in records}
+    found = {(r["rows"], r["mechanism"], r["test"], r["rate"]) for r in records}
     return sorted(found, key=lambda case: (case[0], MECHANISMS.index(case[1]), case[2], case[3]))
 
 
 def of_case(records: Sequence[Row], case: tuple) -> list[Row]:
     """The records of one condition."""
-    return [r for r in records if (r["rows"], r["mechanism"], r.get("test", ""), r["rate"]) == case]
+    return [r for r in records if (r["rows"], r["mechanism"], r["test"], r["rate"]) == case]
 
 
 def means(records: Sequence[Row], score: str) -> Means:
@@ -111,7 +112,7 @@ def _case(records: Sequence[Row], case: tuple, part: Part) -> str:
     title = f"### {rate:.0%} {mechanism}, {rows} rows"
     title += ", test rows with holes" if test == WITH_HOLES else ""
     found = {score: means(records, score) for score in (*part.scores, "seconds")}
-    tables = list(dict.fromkeys(r["table"] for r in records))
+    tables = [name for name in NAMES if any(r["table"] == name for r in records)]
     parts = [title + "\n", _overview(found, tables, part)]
     if len(tables) > 1:
         parts += [text for score in part.ranked if (text := _behind(found[score], score, part))]
