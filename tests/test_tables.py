@@ -87,7 +87,7 @@ def test_a_way_that_knows_the_truth_has_perfect_scores(monkeypatch):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("way", ["HistGradientBoosting", "kNN + GP", "missForest + random forest"])
 def test_ways_learn(way):
-    """In units of the outputs' variance a constant has an error of 1; with 10 % missing, every way has less than half."""
+    """In units of the outputs' variance a constant has an error of 1; with 10 % missing, every way has half at most."""
     problem = problems.regression("yacht", 100, 0.1, problems.AT_RANDOM, True, 7)
     with threadpool_limits(1):
         assert predicted(problem, way, 0)["MSE"] < 0.5
