@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,7 +33,7 @@ def run_some(
     records = run_blocks(blocks, columns.loadable(tables), list(seeds), chosen, folder, n_jobs)
     settings = {
         "profile": profile, "seeds": list(seeds), "tables": list(tables), "ways": chosen,
-        "blocks": [dataclasses.asdict(block) for block in blocks],
+        "blocks": [str(block) for block in blocks],
         "trees": N_TREES, "sweeps of trees": N_SWEEPS, "draws": ways.N_DRAWS,
         "rows that fit a GP": standard_gp.MOST_ROWS,
     }  # fmt: skip

@@ -29,6 +29,11 @@ class Block:
     tables: Sequence[str] = NAMES
     most_seeds: int = 1000
 
+    def __str__(self) -> str:
+        rates = ", ".join(f"{rate:.0%}" for rate in self.rates)
+        holes = f"{rates} {' / '.join(self.mechanisms)}" + (", test rows too" if self.test == WITH_HOLES else "")
+        return f"{self.part}, {self.rows} rows: {holes}; {', '.join(self.tables)}"
+
     def problems(self, tables: Sequence[str], seeds: Sequence[int]) -> list[tuple]:
         """The keys of the block's problems, without the way."""
         chosen = [name for name in self.tables if name in tables]
