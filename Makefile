@@ -107,8 +107,9 @@ bench: $(VENV)/.peers  ## Everything timed beside GPy, GPyTorch, GPflow and what
 
 peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all, and those of table-peers; what does not install is left out
 
-# With all ways: `PYTHONPATH=src .venv-tables/bin/python -m semigp.experiments.tables --out results/experiments`.
-table-peers: .venv-tables/.installed  ## LightGBM, CatBoost and miceforest, with which `semigp reproduce tables` compares
+# With all ways: `.venv-tables/bin/python -m semigp.experiments.tables --out results/experiments`.
+table-peers: .venv-tables/.installed  ## LightGBM, CatBoost, miceforest and HyperImpute, for `semigp reproduce tables`
+	-$(MAKE) .venv-hyperimpute/.installed
 
 picture: $(INSTALLED)  ## The picture of the README
 	$(BIN)/python docs/picture.py
@@ -152,6 +153,14 @@ audit: .venv-tools/.installed  ## Known vulnerabilities of what the locks name; 
 	.venv-tables/bin/python $(PIP_INSTALL) --editable ".[plot]" pandas "lightgbm<4.6" catboost miceforest
 	touch $@
 
+# HyperImpute is wrong with later versions than those of its time (and fails with some); these need Python 3.11.
+HYPERIMPUTE := hyperimpute==0.1.17 "numpy<2" "pandas<2.1" "scikit-learn<1.3" "scipy<1.12" "xgboost<2" "lightgbm<4" \
+	"optuna<3.5" "torch<2.3" "setuptools<70"
+.venv-hyperimpute/.installed:
+	test -d .venv-hyperimpute || $(PYTHON) -m venv .venv-hyperimpute
+	.venv-hyperimpute/bin/python $(PIP_INSTALL) $(HYPERIMPUTE)
+	touch $@
+
 # pandas 2.2 fails on time zones of dateutil 3 and later.
 .venv-oldest/.installed: pyproject.toml requirements/oldest.txt
 	test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
@@ -175,4 +184,4 @@ $(VENV)/.peers: $(INSTALLED)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow .venv-tables build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow .venv-tables .venv-hyperimpute build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

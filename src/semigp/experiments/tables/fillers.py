@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +27,7 @@ class Filled:
     values: np.ndarray
     std: np.ndarray | None = None
     probabilities: dict[int, np.ndarray] = field(default_factory=dict)
+    seconds: float | None = None  # where a way has measured this itself
 
 
 Filler = Callable[[Columns, int], Filled]
@@ -118,14 +124,26 @@ def _miceforest(table: Columns, seed: int) -> Filled:
 
 
 def _hyperimpute(table: Columns, seed: int) -> Filled:
-    import pandas
-    from hyperimpute.plugins.imputers import Imputers
-
-    found = Imputers().get("hyperimpute", random_state=seed).fit_transform(pandas.DataFrame(table.values))
-    values = np.asarray(found, float)
+    """HyperImpute in its own environment. The time to start that is not counted."""
+    script = Path(__file__).with_name("hyperimpute_peer.py")
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "table.npy", Path(folder) / "filled.npz"
+        np.save(source, table.values)
+        line = [str(_python_of_hyperimpute()), str(script), str(source), str(target), str(seed)]
+        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(line, env=variables, capture_output=True, text=True, cwd=folder)
+        if done.returncode:
+            raise RuntimeError((done.stderr.strip().splitlines() or ["HyperImpute ended without a word."])[-1])
+        with np.load(target) as found:
+            values, seconds = found["filled"], float(found["seconds"])
     for j, count in table.levels.items():
         values[:, j] = np.clip(np.round(values[:, j]), 0, count - 1)
-    return Filled(values)
+    return Filled(values, seconds=seconds)
+
+
+def _python_of_hyperimpute() -> Path:
+    """Where `make table-peers` puts it, or where a variable says that it is."""
+    return Path(os.environ.get("SEMIGP_HYPERIMPUTE", ".venv-hyperimpute/bin/python")).absolute()
 
 
 FILLERS: dict[str, Filler] = {
@@ -139,4 +157,11 @@ FILLERS: dict[str, Filler] = {
     "miceforest": _miceforest,
     "HyperImpute": _hyperimpute,
 }
-PACKAGES = {"miceforest": "miceforest", "HyperImpute": "hyperimpute"}
+PACKAGES = {"miceforest": "miceforest"}
+
+
+def is_there(name: str) -> bool:
+    """Whether a way can run here."""
+    if name == "HyperImpute":
+        return _python_of_hyperimpute().exists()
+    return name not in PACKAGES or importlib.util.find_spec(PACKAGES[name]) is not None

@@ -58,7 +58,8 @@ def filled(problem: problems.Filling, way: str, seed: int) -> Row:
     """Scores of a way to fill a table, over the hidden entries. Numbers are in units of their columns."""
     started = time.perf_counter()
     found = fillers.FILLERS[way](problem.table, seed)
-    seconds, truth, numeric = time.perf_counter() - started, problem.truth.values, problem.truth.numeric
+    seconds = time.perf_counter() - started if found.seconds is None else found.seconds
+    truth, numeric = problem.truth.values, problem.truth.numeric
     unit = np.nanstd(truth, axis=0)
     hidden = problem.hidden & numeric
     errors = ((found.values - truth) / unit)[hidden]
@@ -111,9 +112,12 @@ def run_blocks(
 def all_ways(asked: Sequence[str] | None = None) -> dict[str, list[str]]:
     """The ways of both parts that can run here, or those of them that were asked for."""
     found = {
-        REGRESSION: ways.available(ways.WAYS, ways.PACKAGES),
-        IMPUTATION: ways.available(fillers.FILLERS, fillers.PACKAGES),
+        REGRESSION: [name for name in ways.WAYS if ways.is_there(name)],
+        IMPUTATION: [name for name in fillers.FILLERS if fillers.is_there(name)],
     }
+    lacking = [name for name in (*ways.WAYS, *fillers.FILLERS) if name not in (*found[REGRESSION], *found[IMPUTATION])]
+    if lacking:
+        print(f"Left out, because they are not installed (`make table-peers` installs them): {', '.join(lacking)}.")
     if asked is None:
         return found
     unknown = set(asked) - {*ways.WAYS, *fillers.FILLERS}

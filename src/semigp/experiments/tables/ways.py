@@ -160,9 +160,6 @@ WAYS: dict[str, Way] = {
 PACKAGES = {"LightGBM": "lightgbm", "CatBoost": "catboost"}
 
 
-def available(ways: dict[str, Any], packages: dict[str, str]) -> list[str]:
-    """The names of the ways whose package is installed. The others are told."""
-    lacking = [name for name in ways if name in packages and importlib.util.find_spec(packages[name]) is None]
-    if lacking:
-        print(f"Left out, because the package is not installed (`make table-peers` installs it): {', '.join(lacking)}.")
-    return [name for name in ways if name not in lacking]
+def is_there(name: str) -> bool:
+    """Whether a way can run here."""
+    return name not in PACKAGES or importlib.util.find_spec(PACKAGES[name]) is not None
