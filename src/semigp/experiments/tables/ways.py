@@ -121,11 +121,12 @@ def _boosting(problem: Problem, seed: int) -> Moments:
 
 
 def _lightgbm(problem: Problem, seed: int) -> Moments:
+    """With LightGBM's own functions: the version that miceforest needs has a scikit-learn API of older days."""
     import lightgbm
 
-    model = lightgbm.LGBMRegressor(random_state=seed, n_jobs=1, verbose=-1)
-    model.fit(problem.train.values, problem.y, categorical_feature=list(problem.train.labels))
-    return model.predict(problem.test.values), None
+    rows = lightgbm.Dataset(problem.train.values, problem.y, categorical_feature=list(problem.train.labels))
+    settings = {"objective": "regression", "seed": seed, "num_threads": 1, "verbosity": -1}
+    return lightgbm.train(settings, rows, num_boost_round=100).predict(problem.test.values), None
 
 
 def _catboost(problem: Problem, seed: int) -> Moments:
