@@ -1,6 +1,7 @@
 """Experiments: their arithmetic, and a small run of each from the command line's point of view."""
 
 import csv
+import time
 
 import numpy as np
 import pytest
@@ -16,7 +17,15 @@ from semigp.experiments import (
     semi_supervised,
 )
 from semigp.experiments.collect import write_report
-from semigp.experiments.reporting import Summary, markdown_table, plain_number, read_rows, summarise, write_rows
+from semigp.experiments.reporting import (
+    Summary,
+    markdown_table,
+    plain_number,
+    read_rows,
+    run_cells,
+    summarise,
+    write_rows,
+)
 
 
 def test_summaries():
@@ -64,6 +73,20 @@ def test_rows_are_written_in_order(tmp_path):
         assert [row["data"] for row in csv.DictReader(file)] == ["a", "b"]
     assert read_rows(tmp_path / "rows.csv") == [{"data": "a", "x": 2, "note": "n"}, {"data": "b", "x": 1.2346}]
     assert read_rows(tmp_path / "none.csv") == []
+
+
+def _slow_cell(number):
+    time.sleep(0.3)
+    return [{"number": number}]
+
+
+def test_cells_are_not_begun_when_the_time_is_over(tmp_path):
+    """Of eight cells in one process, those that had begun are there, and rows of an earlier run come first."""
+    known = [{"number": -1}]
+    rows = run_cells(_slow_cell, [(k,) for k in range(8)], 1, tmp_path / "rows.csv", known, seconds=0.1)
+    assert rows[:2] == [{"number": -1}, {"number": 0}]
+    assert len(rows) < 6
+    assert len(read_rows(tmp_path / "rows.csv")) == len(rows)
 
 
 def test_noisy_inputs_run(tmp_path, monkeypatch):

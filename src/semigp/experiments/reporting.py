@@ -73,12 +73,17 @@ def _raised(power: int) -> str:
 
 
 def run_cells(
-    cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int, table: Path, known: Sequence[Row] = ()
+    cell: Callable[..., list[Row]],
+    arguments: Sequence[tuple],
+    n_jobs: int,
+    table: Path,
+    known: Sequence[Row] = (),
+    seconds: float = np.inf,
 ) -> list[Row]:
     """The rows of all cells, computed in `n_jobs` processes with one core each.
 
     Whenever a cell ends, the table is written again and a line of progress is printed. The rows are returned in the
-    order of the cells, after those that were `known` from an earlier run.
+    order of the cells, after those that were `known` from an earlier run. After so many `seconds` no cell is begun.
     """
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
@@ -88,12 +93,17 @@ def run_cells(
     with _one_thread(), concurrent.futures.ProcessPoolExecutor(n_jobs, context, _take_core, (cores,)) as pool:
         jobs = [pool.submit(cell, *some) for some in arguments]
         for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
+            if job.cancelled():
+                continue
             rows += job.result()
             write_rows(table, rows)
             spent = time.perf_counter() - started
             left = spent / done * (len(arguments) - done)
             print(f"{done}/{len(arguments)} cells, {spent:.0f} s, about {left:.0f} s left", flush=True)
-    return [*known, *(row for job in jobs for row in job.result())]
+            if spent > seconds:
+                for waiting in jobs:
+                    waiting.cancel()  # has no effect on cells that have begun
+    return [*known, *(row for job in jobs if not job.cancelled() for row in job.result())]
 
 
 @contextlib.contextmanager

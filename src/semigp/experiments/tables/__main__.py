@@ -24,6 +24,7 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--out", type=Path, default=Path("build/tables"), help="folder for records and tables; a run there is continued"
     )
+    add("--minutes", type=float, default=float("inf"), help="after so many, no cell is begun, and the page is written")
     add("--profile", choices=list(PROFILES), default="paper")
     add("--only", choices=[REGRESSION, IMPUTATION])
     add("--tables", type=_listed, default=list(NAMES), metavar="A,B", help=", ".join(NAMES))
@@ -57,7 +58,10 @@ def main(arguments: list[str] | None = None) -> None:
     seeds = [int(seed) for seed in options.seeds] if options.seeds else range(FIRST_SEED, FIRST_SEED + n_seeds)
     options.out.mkdir(parents=True, exist_ok=True)
     blocks, chosen = _blocks(options), all_ways(options.ways)
-    for path in run_some(blocks, options.tables, seeds, chosen, options.out, options.jobs, options.profile):
+    written = run_some(
+        blocks, options.tables, seeds, chosen, options.out, options.jobs, options.profile, options.minutes
+    )
+    for path in written:
         print(f"Written: {path}")
 
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from ...baselines.forests import N_SWEEPS, N_TREES
 from ..reporting import Row, write_settings
 from . import columns, fillers, standard_gp, ways
@@ -26,11 +28,11 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 def run_some(
     blocks: Sequence[Block], tables: Sequence[str], seeds: Sequence[int], chosen: dict[str, list[str]], folder: Path,
-    n_jobs: int, profile: str,
+    n_jobs: int, profile: str, minutes: float = np.inf,
 ) -> list[Path]:  # fmt: skip
     """Run some blocks with some tables, seeds and ways."""
     started = time.perf_counter()
-    records = run_blocks(blocks, columns.loadable(tables), list(seeds), chosen, folder, n_jobs)
+    records = run_blocks(blocks, columns.loadable(tables), list(seeds), chosen, folder, n_jobs, 60.0 * minutes)
     settings = {
         "profile": profile, "seeds": list(seeds), "tables": list(tables), "ways": chosen,
         "blocks": [str(block) for block in blocks],

@@ -18,6 +18,7 @@ from ...baselines.forests import ChainedForests, iterative_trees
 from .columns import Columns
 
 OURS = "GPImputer"
+N_DRAWS = 10  # of ways that draw, and as many as ours makes
 
 
 @dataclass(frozen=True)
@@ -107,15 +108,15 @@ def _decoded(full: np.ndarray, table: Columns, without_last: bool) -> Filled:
 
 
 def _miceforest(table: Columns, seed: int) -> Filled:
-    """Five data sets of miceforest: their mean and spread, and the share of each level."""
+    """Ten data sets of miceforest: their mean and spread, and the share of each level."""
     import miceforest
 
     frame = table.frame()
     for j in table.labels:
         frame[table.names[j]] = frame[table.names[j]].astype("category")
-    kernel = miceforest.ImputationKernel(frame, num_datasets=5, random_state=seed)
+    kernel = miceforest.ImputationKernel(frame, num_datasets=N_DRAWS, random_state=seed)
     kernel.mice(5, num_threads=1, verbose=False)
-    draws = np.array([_as_values(kernel.complete_data(k), table) for k in range(5)])
+    draws = np.array([_as_values(kernel.complete_data(k), table) for k in range(N_DRAWS)])
     values, probabilities = draws.mean(axis=0), {}
     for j, count in table.levels.items():
         probabilities[j] = np.mean(draws[:, :, j, None] == np.arange(count), axis=0)

@@ -66,7 +66,7 @@ def filled(problem: problems.Filling, way: str, seed: int) -> Row:
     row: Row = {"RMSE": float(np.sqrt(np.mean(errors**2)))}
     if found.std is not None:
         std = np.maximum((found.std / unit)[hidden], 1e-6)
-        row |= {"NLPD": scores.negative_log_density(errors, 0.0, std), "coverage": scores.coverage(errors, 0.0, std)}
+        row["coverage"] = scores.coverage(errors, np.zeros_like(errors), std)
     return row | _of_categories(problem, found) | {"seconds": seconds}
 
 
@@ -91,7 +91,7 @@ def _of_categories(problem: problems.Filling, found: fillers.Filled) -> Row:
 
 def run_blocks(
     blocks: Sequence[Block], tables: Sequence[str], seeds: Sequence[int], chosen: dict[str, list[str]],
-    folder: Path, n_jobs: int,
+    folder: Path, n_jobs: int, seconds: float = np.inf,
 ) -> list[Row]:  # fmt: skip
     """All records of a folder, after those that were missing have been computed. Errors are tried again."""
     known = [record for record in read_rows(folder / RECORDS) if "error" not in record]
@@ -103,7 +103,7 @@ def run_blocks(
     print(f"{len(cells) - len(missing)} records are there, {len(missing)} are to be made.", flush=True)
     if not missing:
         return known
-    records = run_cells(run_cell, missing, n_jobs, folder / RECORDS, known)
+    records = run_cells(run_cell, missing, n_jobs, folder / RECORDS, known, seconds)
     records.sort(key=key)
     write_rows(folder / RECORDS, records)
     return records

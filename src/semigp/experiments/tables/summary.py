@@ -36,7 +36,7 @@ PARTS = (
         tuple(ways.WAYS), ways.OURS, (ways.ORACLE,),
     ),
     Part(
-        IMPUTATION, "Filling a table", ("RMSE", "NLPD", "coverage", "right", "log loss"), ("RMSE",),
+        IMPUTATION, "Filling a table", ("RMSE", "coverage", "right", "log loss"), ("RMSE",),
         tuple(fillers.FILLERS), fillers.OURS,
     ),
 )  # fmt: skip
