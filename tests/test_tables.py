@@ -81,6 +81,11 @@ def test_a_way_that_knows_the_truth_has_perfect_scores(monkeypatch):
     row = filled(problem, "truth", 0)
     assert (row["RMSE"], row["right"], row["coverage"]) == (0.0, 1.0, 1.0)
     assert row["log loss"] < 0.01  # the floor of .001 on the other levels
+    sex = problem.truth.names.index("sex")
+    halved = fillers.Filled(truth.values, None, sure | {sex: 0.5 * sure[sex]})
+    monkeypatch.setitem(fillers.FILLERS, "truth", lambda table, seed: halved)
+    with pytest.raises(ValueError, match=r"probabilities of sex do not add up to 1: in one row they make 0\.5"):
+        filled(problem, "truth", 0)
 
 
 # Lengthscales of inputs that do not matter end at their bound.

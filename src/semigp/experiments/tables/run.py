@@ -80,6 +80,10 @@ def _of_categories(problem: problems.Filling, found: fillers.Filled) -> Row:
         classes = problem.truth.values[rows, j].astype(int)
         right += list(found.values[rows, j] == classes)
         if j in found.probabilities:
+            sums = found.probabilities[j][rows].sum(axis=1)
+            if not np.allclose(sums, 1.0, atol=1e-6):  # the floor below would hide it
+                name, worst = problem.truth.names[j], sums[np.argmax(np.abs(sums - 1.0))]
+                raise ValueError(f"the probabilities of {name} do not add up to 1: in one row they make {worst:.3g}.")
             chances = np.maximum(found.probabilities[j][rows], FLOOR)
             losses.append((len(classes), scores.log_loss(classes, chances / chances.sum(axis=1, keepdims=True))))
     row: Row = {"right": float(np.mean(right))} if right else {}
