@@ -42,6 +42,7 @@ def stored_classes() -> dict[str, type]:
     from ..columns import Columns, Levels, Number, Time
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
+    from ..core.exact.certain import Hyperparameters
     from ..core.exact.gaps import Gaps
     from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
     from ..core.hyperpriors import LogNormal
@@ -58,15 +59,9 @@ def stored_classes() -> dict[str, type]:
     from ..core.sparse.targets import Targets
     from ..frames import FrameKind
     from ..series import Timeline
-    from ..core.exact.certain import Hyperparameters
     from .common.component import Component
     from .common.filled_tables import FilledTables
     from .common.input_units import InputUnits
-    from .particles.chains import Particle
-    from .particles.given_others import ColumnModel
-    from .particles.layout import Layout
-    from .particles.relations import Relations
-    from .regression.particle_inputs import ParticleInputs
     from .common.order import Arrangement
     from .common.table import Table
     from .common.units import Units
@@ -80,18 +75,23 @@ def stored_classes() -> dict[str, type]:
     from .imputation.imputer import GPImputer
     from .latent.features import Features
     from .latent.gplvm import BayesianGPLVM
-    from .regression.choice import Contest
+    from .particles.chains import Particle
+    from .particles.given_others import ColumnModel
+    from .particles.layout import Layout
+    from .particles.relations import Relations
     from .regression.missing_inputs import CorrelatedInputs, OwnRows, StandardInputs
+    from .regression.particle_inputs import ParticleInputs
     from .regression.regressor import SemiDescribedGPRegressor
     from .streaming.regressor import StreamingGPRegressor
 
     now = (
         SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
-        GPImputer, Arrangement, Bias, Block, ChainedGPs, Columns, Component, Contest, CorrelatedInputs, Data,
+        GPImputer, Arrangement, Bias, Block, ChainedGPs, Columns, Component, CorrelatedInputs, Data,
         ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior,
         Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
         LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,
-        StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle, ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
+        StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
+        ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

@@ -105,7 +105,9 @@ class Conditioned:
         count = len(points)
         return np.concatenate(means)[:count], self.regression.scale * np.concatenate(variances)[:count]
 
-    def draw_jointly(self, points: Float[np.ndarray, "k e"], normal: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
+    def draw_jointly(
+        self, points: Float[np.ndarray, "k e"], normal: Float[np.ndarray, " k"]
+    ) -> Float[np.ndarray, " k"]:
         """Values of the column at some points, with noise, all from one draw of the function.
 
         What is not known about the function is then an error that all points share. Points beyond the first few hundred
@@ -121,5 +123,6 @@ class Conditioned:
             covariance[np.diag_indices(len(some))] += self.regression.noise
             root = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
             mean = self.regression.covariance(some, self.points) @ self.weights
-            drawn[start : start + _JOINT] = mean + np.sqrt(self.regression.scale) * (root @ normal[start : start + _JOINT])
+            noise = np.sqrt(self.regression.scale) * (root @ normal[start : start + _JOINT])
+            drawn[start : start + _JOINT] = mean + noise
         return drawn

@@ -36,7 +36,7 @@ class FilledTables:
             return self.columns.fill(codes, table)
         if self._holds_numbers:
             return as_frame(codes, self.kind)
-        raise ValueError("A file does not keep the training table, in which not all columns are numbers. Give the table.")
+        raise ValueError("A file does not keep a training table whose columns are not all numbers. Give the table.")
 
     def spreads(self, std: np.ndarray, table: Any = None) -> Any:
         """Standard deviations (n, q) of the used columns, as a frame if the table is one."""

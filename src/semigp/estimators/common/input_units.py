@@ -1,9 +1,9 @@
 """From a table's columns to the features that a GP sees, and back.
 
-A number is warped by a power that makes its known values as normal as can be (Yeo and Johnson 2000), brought to standard
-units, and held half a standard deviation beyond the range of the training rows: a row far outside is predicted no
-further than the data reach. A category with more than two levels has a feature for each level. These share one scale,
-with which their variances add up to 1.
+A number is warped by a power that makes its known values as normal as can be (Yeo and Johnson 2000), brought to
+standard units, and held half a standard deviation beyond the range of the training rows: a row far outside is predicted
+no further than the data reach. A category with more than two levels has a feature for each level. These share one
+scale, with which their variances add up to 1.
 
 Let u = (x - middle)/spread. The warp with the power λ is sign-symmetric: for u ≥ 0 it is ((1 + u)^λ - 1)/λ, or
 log(1 + u) if λ = 0, and for u < 0 it is the negative of the same with -u and 2 - λ.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -68,7 +69,7 @@ class InputUnits:
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """For every column the places of its features."""
         ends = np.cumsum([0, *self.widths]).tolist()
-        return tuple(tuple(range(a, b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
+        return tuple(tuple(range(*pair)) for pair in pairwise(ends))
 
     @property
     def is_level(self) -> np.ndarray:
@@ -97,8 +98,8 @@ class InputUnits:
     def natural_of(self, features: np.ndarray, column: int) -> np.ndarray:
         """Codes (…) of the features (…, width) of one column."""
         some = list(self.groups[column])
-        parts = (part[some] for part in (self.middle, self.spread, self.power, self.mean, self.std, self.lower, self.upper))
-        return InputUnits((len(some),), *parts).natural(features)[..., 0]
+        own = {name: part[some] for name, part in vars(self).items() if name != "widths"}
+        return InputUnits((len(some),), **own).natural(features)[..., 0]
 
     def natural_moments(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of codes, from those of features that are Gaussian. Levels have NaN as theirs."""
@@ -167,11 +168,10 @@ def _unwarp(warped: np.ndarray, power: np.ndarray) -> np.ndarray:
 
 
 def _expand(codes: np.ndarray, widths: Sequence[int]) -> np.ndarray:
-    parts = [
-        column[:, None] if width == 1 else np.where(np.isnan(column)[:, None], np.nan, column[:, None] == np.arange(width))
-        for column, width in zip(codes.T, widths, strict=True)
-    ]
-    return np.column_stack(parts) if parts else codes
+    parts = []
+    for column, width in zip(codes.T[:, :, None], widths, strict=True):
+        parts.append(column if width == 1 else np.where(np.isnan(column), np.nan, column == np.arange(width)))
+    return np.column_stack(parts)
 
 
 def _largest(values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from ..particles.tables import DrawnTables, Wanted
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Moments (n, q) in the user's units, and probabilities (n, k) of columns with levels. Valid for missing entries."""
+    """Moments (n, q) in the user's units, and probabilities (n, k) of levels. They are valid for missing entries."""
 
     mean: np.ndarray  # of columns with levels, the code of the most probable level
     std: np.ndarray  # NaN for columns with levels

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...columns import Columns
 from ...columns.kinds import Levels
-from ...core.search.report import MESSAGES, Callback, FitReport, Progress
+from ...core.search.report import MESSAGES, Callback, FitReport, Progress, Status
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
@@ -36,10 +36,10 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fills in the missing entries of a table, with error bars. Columns may hold numbers, categories or times.
 
     The method is chained equations. Every column is predicted from all the others, and its missing entries are drawn
-    given the current values of the rest. A number is predicted by a Gaussian process and by random trees, weighed by how
-    well they predict known entries; trees propose values that occur in similar rows. A category is predicted by trees.
-    Several sweeps over all columns make one draw of the whole table. This is repeated `n_draws` times. What is filled in
-    lies in the range of the known values. No column is special here: to predict one column, use
+    given the current values of the rest. A number is predicted by a Gaussian process and by random trees, weighed by
+    how well they predict known entries. Trees propose values that occur in similar rows. A category is predicted by
+    trees. Several sweeps over all columns make one draw of the whole table. This is repeated `n_draws` times. What is
+    filled in lies in the range of the known values. No column is special here: to predict one column, use
     `SemiDescribedGPRegressor`.
 
     Parameters
@@ -141,7 +141,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         layout, wanted = Layout.of(features, self._units.groups), Beliefs.wanted(self._units, self._level_counts)
         random = np.random.default_rng(self._seed)
         found = draw_tables(features, layout, wanted, self.n_draws, self.max_iter, random, is_stopped)
-        status = "interrupted" if found.is_interrupted else "converged"
+        status: Status = "interrupted" if found.is_interrupted else "converged"
         message = MESSAGES[status] if found.is_interrupted else "All draws were made."
         ratio = np.array([1 / m.regression.noise for m in found.relations.models.values() if m.regression] or [np.inf])
         count, seconds = len(found.evidence), time.perf_counter() - started
@@ -166,8 +166,8 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Tables without holes, by default the training table, and on request standard deviations.
 
         Numbers are filled in with their means, and categories with the most probable level. Frames are returned as
-        frames, with the types of their columns; whole numbers are rounded there. The standard deviation of a known entry
-        is 0, and that of a missing category is NaN: see `impute_proba`.
+        frames, with the types of their columns; whole numbers are rounded there. The standard deviation of a known
+        entry is 0, and that of a missing category is NaN: see `impute_proba`.
         """
         codes, beliefs, as_given = self._about(X)
         holes = np.isnan(codes)

@@ -126,10 +126,10 @@ def candidates(table: np.ndarray, rows: np.ndarray, relations: Relations, random
     moved &= random.random(moved.shape) < np.repeat(chance, _CANDIDATES)[:, None]
     moved[::_CANDIDATES] = False
     for group in random.permutation(list(relations.with_holes())):
-        here, places = np.flatnonzero(moved[:, group]), list(relations.layout.groups[group])
+        here = np.flatnonzero(moved[:, group])
         if len(here):
             given = relations.conditional(int(group), table, _TREES, random)
-            flat[np.ix_(here, places)] = given.draw(flat[here], *random_numbers(len(here), random))
+            flat[relations.layout.at(here, int(group))] = given.draw(flat[here], *random_numbers(len(here), random))
     return flat.reshape(len(rows), _CANDIDATES, -1)
 
 

@@ -93,7 +93,7 @@ class Conditional:
     ) -> Conditional:  # fmt: skip
         """Condition a column's model on the rows in which it is known."""
         some = known if len(known) <= _TO_GROW else random.permutation(known)[:_TO_GROW]
-        points, values = layout.others(filled[some], group), filled[np.ix_(some, layout.groups[group])]
+        points, values = layout.others(filled[some], group), filled[layout.at(some, group)]
         trees = tuple(Tree.grown(points, values, random) for _ in range(n_trees))
         gp = None
         if model.regression is not None:
@@ -112,7 +112,8 @@ class Conditional:
         drawn = np.empty((len(rows), self.values.shape[1]))
         from_gp = choice < self.gp_share
         if from_gp.any() and self.gp is not None:
-            drawn[from_gp, 0] = self.layout.allowed(self._gp_draw(points[from_gp], normal[from_gp], is_joint), self.group)
+            values = self._gp_draw(points[from_gp], normal[from_gp], is_joint)
+            drawn[from_gp, 0] = self.layout.allowed(values, self.group)
         # What is left of `choice` is uniform again, and says which tree.
         which = np.minimum((choice - self.gp_share) / (1.0 - self.gp_share) * len(self.trees), len(self.trees) - 1)
         which = np.where(from_gp, -1, which.astype(int))

@@ -42,7 +42,7 @@ class Layout:
         return len(self.groups[group]) == 1
 
     def allowed(self, values: np.ndarray, group: int) -> np.ndarray:
-        """Values of a number (k,), moved to where its values can lie: inside its range, and to levels if it has some."""
+        """Values of a number, moved to where its values can lie: inside its range, and to levels if it has some."""
         place = self.groups[group][0]
         levels = self.levels[group]
         if levels is None:
@@ -50,6 +50,10 @@ class Layout:
         right = np.clip(np.searchsorted(levels, values), 1, max(len(levels) - 1, 1))
         pair = levels[np.minimum(np.stack([right - 1, right]), len(levels) - 1)]
         return np.where(np.abs(values - pair[0]) <= np.abs(values - pair[1]), pair[0], pair[1])
+
+    def at(self, rows: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
+        """The index, into a table of features, of a group in some rows."""
+        return rows[:, None], np.array(self.groups[group])
 
     def others(self, rows: np.ndarray, group: int) -> np.ndarray:
         """The rows without the features of a group."""

@@ -70,11 +70,11 @@ def _fill(table: np.ndarray, relations: Relations, random: np.random.Generator) 
             if turn < _ROUNDS_TO_CHOOSE:
                 relations.choose(group, filled, random)
             given = relations.conditional(group, filled, _TREES, random)
-            holes, places = np.flatnonzero(relations.missing[:, group]), list(layout.groups[group])
+            holes = np.flatnonzero(relations.missing[:, group])
             if layout.is_number(group):
-                filled[holes, places[0]] = layout.allowed(given.mean(filled[holes])[:, 0], group)
+                filled[holes, layout.groups[group][0]] = layout.allowed(given.mean(filled[holes])[:, 0], group)
             else:
-                filled[np.ix_(holes, places)] = given.draw(filled[holes], *random_numbers(len(holes), random))
+                filled[layout.at(holes, group)] = given.draw(filled[holes], *random_numbers(len(holes), random))
     return filled
 
 

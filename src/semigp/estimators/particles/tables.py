@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from .relations import Relations, common_values, fill, random_numbers
 from .layout import Layout
+from .relations import Relations, common_values, fill, random_numbers
 
 _TREES = 2
 # Sweeps over new rows.
 _SWEEPS_OF_NEW_ROWS = 5
 
 # (values of a column (…, features), its number) → values of functions whose means are wanted (…, functions)
-Wanted = Callable[[np.ndarray, int], np.ndarray]
+Wanted = Callable[..., np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,10 @@ def draw_tables(
 ) -> DrawnTables:
     """Draw the holes of a table `n_tables` times, each time by `n_sweeps` sweeps from a first guess.
 
-    The first half of the sweeps does not count for expectations. The first chain goes over its first guess; the others
-    start where the first one ended its first half.
+    The first half of the sweeps does not count for expectations.
     """
     start, relations = fill(table, layout, random)
-    sums = {group: 0.0 for group in relations.with_holes()}
+    sums: dict[int, np.ndarray] = {}
     tables: list[np.ndarray] = []
     evidence: list[float] = []
     count, is_interrupted = 0, False
@@ -73,21 +73,26 @@ def draw_tables(
 
 
 def _sweep(
-    filled: np.ndarray, relations: Relations, wanted: Wanted | None, sums: dict, random: np.random.Generator
+    filled: np.ndarray,
+    relations: Relations,
+    wanted: Wanted | None,
+    sums: dict[int, np.ndarray],
+    random: np.random.Generator,
 ) -> float:
     """Draw all holes anew, in place. Expectations are added to `sums` if they are wanted."""
-    total = 0.0
+    evidence = 0.0
     for group in relations.with_holes():
         given = relations.conditional(group, filled, _TREES, random)
-        holes, places = np.flatnonzero(relations.missing[:, group]), list(relations.layout.groups[group])
+        holes = np.flatnonzero(relations.missing[:, group])
         if wanted is not None:
-            means = given.expectations(filled[holes], lambda values, group=group: wanted(values, group))
-            full = np.zeros((len(filled), means.shape[1]))
-            full[holes] = means
-            sums[group] = sums[group] + full
-        filled[np.ix_(holes, places)] = given.draw(filled[holes], *random_numbers(len(holes), random), is_joint=True)
-        total += given.gp.log_evidence if given.gp is not None else 0.0
-    return total
+            means = given.expectations(filled[holes], partial(wanted, column=group))
+            total = sums.setdefault(group, np.zeros((len(filled), means.shape[1])))
+            total[holes] += means
+        filled[relations.layout.at(holes, group)] = given.draw(
+            filled[holes], *random_numbers(len(holes), random), is_joint=True
+        )
+        evidence += given.gp.log_evidence if given.gp is not None else 0.0
+    return evidence
 
 
 def draw_new_rows(
@@ -113,7 +118,7 @@ def draw_new_rows(
         numbers = _shared_numbers(n_draws, missing.shape, random)
         for each, places in zip(given, holes, strict=True):
             own_numbers = (number[places, each.group] for number in numbers)
-            filled[np.ix_(places, layout.groups[each.group])] = each.draw(filled[places], *own_numbers)
+            filled[layout.at(places, each.group)] = each.draw(filled[places], *own_numbers)
     return filled.reshape(n_draws, *rows.shape)
 
 

@@ -4,7 +4,7 @@ A fit is a sequence of optimisations. Each process keeps, in files of its own,
 
     part-0003-00000040.1-of-2.checkpoint    the two latest states of the current optimisation
     part-0002-finished.1-of-2.checkpoint    the result of an optimisation that has ended
-    fold-1.1-of-2.checkpoint                notes, such as the results of the contest
+    fold-1.1-of-2.checkpoint                notes of what has been done
 
 A file appears as a whole or not at all, and has a checksum. When a fit is resumed, all processes agree on the latest
 state that every one of them has.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,19 @@ Moments = tuple[np.ndarray, np.ndarray]
 
 class ImputesInputs:
     """The method `impute` of a regressor."""
+
+    # What a fit leaves behind.
+    _inputs: Any
+    _components: list[Component]
+    _x_units: Any
+    _y_units: Any
+    _arrangement: Any
+    _table: Any
+    _training: np.ndarray
+    _rows: FilledTables
+    _frame_kind: Any
+    posterior_: str
+    _check_new: Callable[..., tuple[np.ndarray, np.ndarray]]
 
     def impute(self, X: Any = None, y: Any = None, return_std: bool = False) -> Any:
         """Posterior mean, and on request standard deviation, of the inputs. Of categories, the most probable level.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -35,7 +34,6 @@ from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
 from .across_processes import RowsAcross
-from .choice import Contest, hold_contest
 from .gathering import AllRowsHere, Gathering
 from .input_posterior import ImputesInputs
 from .missing_inputs import CorrelatedInputs, StandardInputs
@@ -46,12 +44,16 @@ from .posteriors import FORMS, fit_particles, fit_published
 class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Gaussian process regression for inputs with holes and error bars.
 
-    NaN in X is integrated over, not filled in, in training and in prediction. The belief about the missing inputs,
-    q(X), has one of two forms. The first is a mixture: the missing inputs are drawn `n_draws` times from chained
-    Gaussian processes (each column given the other inputs and the outputs), a GP is fitted to each draw, and
-    predictions are pooled. The second, as in the paper, is a Gaussian q(x) for each row, optimised together with the
-    model. The mixture is better where inputs inform about each other, the Gaussian where the outputs determine the
-    inputs. By default, the form that better predicts held-back outputs of rows without holes is used.
+    Inputs may be numbers, booleans, categories, text, dates and times, in frames of pandas or polars, or arrays.
+    Identifiers and free text are left out, with a warning that names them. Missing values are integrated over, not
+    filled in, in training and in prediction.
+
+    What is believed of the missing inputs, q(X), are particles: tables in which every hole is filled with a draw. The
+    candidates for a hole come from a GP of its column given the other columns, and from similar rows that random trees
+    find. The GP of the outputs itself chooses among them, by how well they explain the outputs. Every table has a GP of
+    its own, and predictions are pooled. Other forms of q(X) can be chosen with `posterior`.
+
+    Numbers are warped to be more like normal ones, and inputs far outside the training rows are held near their range.
 
     Parameters
     ----------
@@ -65,10 +67,13 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     input_noise : {"prior", "constraint"}
         What error bars mean. "prior": the true input has the prior N(x, X_std²), and q(x) is free. "constraint": the
         mean of q(x) stays at x, as in the paper's variational constraint.
-    posterior : {"auto", "mixture", "gaussian"}
-        The form of q(X). With ``input_prior="standard"`` it is always Gaussian.
+    posterior : {"auto", "particles", "mixture", "gaussian"}
+        The form of q(X). "particles" is described above. "mixture": draws from chained Gaussian processes, each column
+        given the other inputs and the outputs. "gaussian": as in the paper, a Gaussian q(x) for each row, optimised
+        together with the model. "auto" means particles, or with a mesh or a checkpoint, which know no particles, a
+        mixture. With ``input_prior="standard"``, and if no input is missing, it is always Gaussian.
     n_draws : int
-        The number of draws of the missing inputs, which are the components of the mixture.
+        The number of draws of the missing inputs. Each of them has a GP.
     max_iter : int
         The largest number of iterations of the optimiser in each stage.
     callback : callable, optional
@@ -83,6 +88,11 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         called again, with the same result to the last digit. The files are removed when the fit is done. With a mesh or
         a checkpoint the optimiser is our own L-BFGS, whose state can be kept, instead of SciPy's. The two end at nearly
         the same bound. `fit_report_.method` says which one was used.
+    categorical_features : list of names or numbers, or mask, optional
+        Columns that hold categories, whatever their type. In frames, text and booleans always do.
+    trend : {"held", "linear"}
+        What is predicted for inputs far outside the training rows. "held": what is predicted half a standard deviation
+        beyond their range. "linear": the linear part of the kernel goes on.
 
     Attributes
     ----------
@@ -98,12 +108,8 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         largest, which is 1.
     noise_variance_ : (p,)
         The noise variance of the outputs, in their own units squared, averaged over the mixture.
-    posterior_ : {"mixture", "gaussian"}
+    posterior_ : {"particles", "mixture", "gaussian"}
         The form of q(X) that was used.
-    contest_ : Contest or None
-        How well the two forms predicted held-back outputs: the negative log density per value, where lower is better,
-        and the `lead` of the Gaussian, in which no row counts for more than a nat. The Gaussian wins if its lead is
-        more than two standard errors.
     has_error_bars_ : (n_features_in_,)
         Which inputs have error bars.
     output_names_ : list of str, or None
@@ -256,20 +262,15 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         table, own = everyone.with_sample(self._table, self._seed)
         if self.input_prior == "standard":
             self._inputs: StandardInputs | CorrelatedInputs | ParticleInputs = StandardInputs()
-            self.posterior_, self.contest_ = "gaussian", None
+            self.posterior_ = "gaussian"
             self._components, reports = fit_published(recipe, table)
         elif self._is_plain and self.posterior in ("auto", "particles") and self._has_holes():
-            self.posterior_, self.contest_ = "particles", None
-            groups = self._x_units.groups
+            self.posterior_, groups = "particles", self._x_units.groups
             self._components, reports, self._inputs = fit_particles(recipe, table, groups, self.n_draws, self._seed)
         else:
             self._inputs = CorrelatedInputs(table.shared, self._seed, self.n_draws, own=own)
-            self.posterior_, self.contest_ = self._choose_posterior(recipe, self._inputs)
-            self.posterior_ = everyone.agree(self.posterior_, tuple(FORMS))
-            if self.contest_ is not None and self.contest_.is_interrupted:
-                # A callback that ends the contest ends the whole fit. One draw and one iteration give a usable model.
-                recipe = replace(recipe, callback=lambda progress: True)
-                self._inputs = CorrelatedInputs(table.shared, self._seed, 1, self._inputs.linear_shares, own)
+            form = "mixture" if self.posterior in ("auto", "particles") else self.posterior
+            self.posterior_ = form if self._inputs.is_any_drawn else "gaussian"  # if there is something to draw
             self._components, reports = FORMS[self.posterior_](recipe, table, self._inputs)
         self.fit_report_ = watch.noted_in(joint_report(reports))
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
@@ -283,14 +284,6 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         """Whether an input is missing that is known in other rows."""
         holes = np.isnan(self._table.inputs)
         return bool((holes.any(axis=0) & ~holes.all(axis=0)).any())
-
-    def _choose_posterior(self, recipe: Recipe, inputs: CorrelatedInputs) -> tuple[str, Contest | None]:
-        if not inputs.is_any_drawn:
-            return "gaussian", None  # nothing to draw
-        if self.posterior != "auto":
-            return self.posterior, None
-        contest = hold_contest(recipe, inputs)
-        return ("mixture" if contest is None else contest.winner), contest
 
     def _recipe(self, everyone: Gathering, callback: Callback | None) -> Recipe:
         return Recipe(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from ....core.exact.certain import Hyperparameters
 from ....core.kernels import RBF, Kernel, Linear
-from ....core.search.report import MESSAGES, FitReport, Progress, with_signal_to_noise
+from ....core.search.report import MESSAGES, FitReport, Progress, Status, with_signal_to_noise
 from ....core.sparse.model import Model, make_data, posterior, start
 from ...common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
-from ...common.starts import centres, starting_inputs
+from ...common.starts import centres
 from ...common.table import Table
 from ...particles.chains import Particle, Plan, draw_particles
 from ...particles.layout import Layout
@@ -88,8 +89,6 @@ def _fit_again(
     recipe: Recipe, table: Table, found: ParticleInputs, report: FitReport
 ) -> tuple[list[Component], list[FitReport]]:
     """Components whose latent inputs and error bars have a Gaussian q(x)."""
-    from dataclasses import replace
-
     recipe = replace(recipe, linear=True, lengthscale_spread=LENGTHSCALE_SPREAD)
     components, reports, before = [], [], None
     for drawn in found.tables[found.n_kept - 1 :: found.n_kept]:
@@ -103,10 +102,10 @@ def _fit_again(
 
 
 def _report(particles: list[Particle], trace: np.ndarray, is_interrupted: bool, seconds: float) -> FitReport:
-    status = "interrupted" if is_interrupted else "converged"
+    status: Status = "interrupted" if is_interrupted else "converged"
     message = MESSAGES["interrupted"] if is_interrupted else "All draws were made."
     bound = float(np.mean([particle.parameters.log_evidence for particle in particles]))
     ratio = np.mean([1.0 / particle.parameters.noise for particle in particles], axis=0)
-    stages = (("sweeps", status, len(trace)),)
+    stages: tuple = (("sweeps", status, len(trace)),)
     report = FitReport(status, message, bound, trace, len(trace), seconds, stages, ratio, method="particles")
     return with_signal_to_noise(report, ratio)
