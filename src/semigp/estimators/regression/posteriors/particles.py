@@ -20,7 +20,7 @@ from ...particles.relations import Relations, fill, guess
 from ..particle_inputs import ParticleInputs
 
 # Up to this many rows a GP is exact. Beyond, it has so many inducing points.
-_MOST_EXACT, _INDUCING = 1000, 500
+_MOST_EXACT = 1000
 
 
 def fit_particles(
@@ -51,7 +51,10 @@ def fit_particles(
     report = _report(particles, np.array(trace), is_interrupted, time.perf_counter() - started)
     if is_latent.any() or (table.error > 0).any():
         return *_fit_again(recipe, table, found, report), found
-    return [_component(recipe, table, particle) for particle in particles], [report], found
+    rows = np.flatnonzero(~np.isnan(table.targets).all(axis=1))
+    inducing = None if len(rows) <= _MOST_EXACT else _inducing_inputs(recipe, particles[0].table[rows])
+    components = [_component(table.targets[rows], particle.table[rows], particle, inducing) for particle in particles]
+    return components, [report], found
 
 
 def _starts(
@@ -67,15 +70,16 @@ def _starts(
     return [guess(filled, both, random)[:, :q] for _ in range(count)], relations
 
 
-def _component(recipe: Recipe, table: Table, particle: Particle) -> Component:
-    """The GP of one drawn table, with inducing points at its rows, which make it exact."""
-    rows = np.flatnonzero(~np.isnan(table.targets).all(axis=1))
-    inputs = particle.table[rows]
-    is_exact = len(rows) <= _MOST_EXACT
-    inducing = inputs if is_exact else centres(inputs, max(_INDUCING, recipe.n_inducing), recipe.random_state)
-    data = make_data(inputs, table.targets[rows])
+def _inducing_inputs(recipe: Recipe, inputs: np.ndarray) -> np.ndarray:
+    """Inducing inputs for all components: they are placed once, and held."""
+    return centres(inputs, max(_MOST_EXACT, recipe.n_inducing), recipe.random_state)
+
+
+def _component(targets: np.ndarray, inputs: np.ndarray, particle: Particle, inducing: np.ndarray | None) -> Component:
+    """The GP of one drawn table. Without inducing inputs, those are its rows, which makes it exact."""
+    data = make_data(inputs, targets)
     kernel, noise, scale = _engine(particle.parameters)
-    model: Model = start(data, kernel, inducing, noise, scale)
+    model: Model = start(data, kernel, inputs if inducing is None else inducing, noise, scale)
     return Component(model, data, posterior(model, data))
 
 
