@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 # Python environments of other libraries, each with what it wants; `make TORCH=…` for another build of torch.
-PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed
+PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed .venv-tables/.installed
 TORCH ?= torch
 
 # The locks name exact versions and the hashes of their files, the build backend among them: pip takes no other file.
@@ -15,7 +15,7 @@ LOCKED := $(PIP_INSTALL) --require-hashes --requirement
 EDITABLE := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 
 .PHONY: demo test test-core test-estimators test-commands test-documentation test-rest test-optimised test-sktime
-.PHONY: test-oldest test-slow nightly ci lint format bench peers docs picture lock audit mutation clean
+.PHONY: test-oldest test-slow nightly ci lint format bench peers table-peers docs picture lock audit mutation clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -105,7 +105,11 @@ bench: $(VENV)/.peers  ## Everything timed beside GPy, GPyTorch, GPflow and what
 	-$(MAKE) --keep-going peers
 	$(BIN)/semigp bench all
 
-peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all; the benchmark goes on without what does not install
+peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all, and those of table-peers; what does not install is left out
+
+# With all ways: `.venv-tables/bin/python -m semigp.experiments.tables --out results/experiments`.
+table-peers: .venv-tables/.installed  ## LightGBM, CatBoost, miceforest and HyperImpute, for `semigp reproduce tables`
+	-$(MAKE) .venv-hyperimpute/.installed
 
 picture: $(INSTALLED)  ## The picture of the README
 	$(BIN)/python docs/picture.py
@@ -143,6 +147,20 @@ audit: .venv-tools/.installed  ## Known vulnerabilities of what the locks name; 
 	.venv-gpflow/bin/python $(PIP_INSTALL) gpflow tensorflow-cpu
 	touch $@
 
+# All that the package needs, beside what it is compared with. miceforest calls what LightGBM 4.6 has renamed.
+.venv-tables/.installed: pyproject.toml
+	test -d .venv-tables || $(PYTHON) -m venv .venv-tables
+	.venv-tables/bin/python $(PIP_INSTALL) --editable ".[plot]" pandas "lightgbm<4.6" catboost miceforest
+	touch $@
+
+# HyperImpute is wrong with later versions than those of its time (and fails with some); these need Python 3.11.
+HYPERIMPUTE := hyperimpute==0.1.17 "numpy<2" "pandas<2.1" "scikit-learn<1.3" "scipy<1.12" "xgboost<2" "lightgbm<4" \
+	"optuna<3.5" "torch<2.3" "setuptools<70"
+.venv-hyperimpute/.installed:
+	test -d .venv-hyperimpute || $(PYTHON) -m venv .venv-hyperimpute
+	.venv-hyperimpute/bin/python $(PIP_INSTALL) $(HYPERIMPUTE)
+	touch $@
+
 # pandas 2.2 fails on time zones of dateutil 3 and later.
 .venv-oldest/.installed: pyproject.toml requirements/oldest.txt
 	test -d .venv-oldest || $(PYTHON) -m venv .venv-oldest
@@ -166,4 +184,4 @@ $(VENV)/.peers: $(INSTALLED)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow .venv-tables .venv-hyperimpute build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

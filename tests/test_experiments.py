@@ -1,6 +1,7 @@
 """Experiments: their arithmetic, and a small run of each from the command line's point of view."""
 
 import csv
+import time
 
 import numpy as np
 import pytest
@@ -10,12 +11,21 @@ from semigp.experiments import (
     dimensions,
     forecasting,
     imputation,
+    multiple_imputation,
     noisy_inputs,
     semi_described,
     semi_supervised,
 )
 from semigp.experiments.collect import write_report
-from semigp.experiments.reporting import Summary, markdown_table, plain_number, summarise, write_rows
+from semigp.experiments.reporting import (
+    Summary,
+    markdown_table,
+    plain_number,
+    read_rows,
+    run_cells,
+    summarise,
+    write_rows,
+)
 
 
 def test_summaries():
@@ -61,6 +71,22 @@ def test_rows_are_written_in_order(tmp_path):
     write_rows(tmp_path / "rows.csv", [{"data": "b", "x": 1.23456789}, {"data": "a", "x": 2.0, "note": "n"}])
     with (tmp_path / "rows.csv").open() as file:
         assert [row["data"] for row in csv.DictReader(file)] == ["a", "b"]
+    assert read_rows(tmp_path / "rows.csv") == [{"data": "a", "x": 2, "note": "n"}, {"data": "b", "x": 1.2346}]
+    assert read_rows(tmp_path / "none.csv") == []
+
+
+def _slow_cell(number):
+    time.sleep(0.3)
+    return [{"number": number}]
+
+
+def test_cells_are_not_begun_when_the_time_is_over(tmp_path):
+    """Of eight cells in one process, those that had begun are there, and rows of an earlier run come first."""
+    known = [{"number": -1}]
+    rows = run_cells(_slow_cell, [(k,) for k in range(8)], 1, tmp_path / "rows.csv", known, seconds=0.1)
+    assert rows[:2] == [{"number": -1}, {"number": 0}]
+    assert len(rows) < 6
+    assert len(read_rows(tmp_path / "rows.csv")) == len(rows)
 
 
 def test_noisy_inputs_run(tmp_path, monkeypatch):
@@ -194,3 +220,26 @@ def test_calibration(tmp_path):
 def test_coverage_of_known_ranks():
     below = np.array([0.01, 0.2, 0.5, 0.74, 0.999])
     assert [calibration.covered(below, level) for level in (0.5, 0.8, 0.95)] == [0.4, 0.6, 0.6]
+
+
+def test_rubins_rules():
+    """Oracle: by hand. Estimates 1 and 3 with squared errors 1: within 1, between 2, total 1 + 1.5·2 = 4."""
+    fits = [(np.array([value]), np.array([1.0]), 100) for value in (1.0, 3.0)]
+    estimate, error, freedom = multiple_imputation.rubin(fits)
+    assert (estimate[0], error[0]) == (2.0, 2.0)
+    lost = 0.75
+    of_rows = 101 / 103 * 100 * (1 - lost)
+    assert freedom[0] == pytest.approx(1 / (lost**2 / 1 + 1 / of_rows))
+
+
+def test_multiple_imputation(tmp_path):
+    """A third of x2 is missing. Intervals are wider than without holes, and errors within four standard errors."""
+    rows = [row for seed in range(2) for row in multiple_imputation.run_cell(seed)]
+    width = summarise([row for row in rows if row["coefficient"] == "x2"], ("way",), "width")
+    assert width[multiple_imputation.OURS,].mean > width["no holes",].mean
+    ours = [row for row in rows if row["way"] == multiple_imputation.OURS]
+    assert all(abs(row["error"]) < row["width"] for row in ours)
+    assert 0.25 < np.mean([row["missing"] for row in rows]) < 0.4
+    assert "| coefficient of x2 | held |" in multiple_imputation.report(rows)
+    for path in multiple_imputation.figure(rows, tmp_path):
+        assert path.stat().st_size > 5000

@@ -124,3 +124,45 @@ def test_masks():
     assert 0.3 <= blocks.mean() < 0.34
     runs = np.diff(np.flatnonzero(np.diff(np.r_[False, blocks[:, 0], False])))[::2]
     assert runs.min() >= 20
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_tables_of_everyday_kinds():
+    """Oracle: the data's README. The real holes: nine sexes of penguins, and six cars' horsepowers."""
+    shapes = {"concrete": (1030, 8), "energy": (768, 8), "yacht": (308, 6), "airfoil": (1503, 5), "stock": (536, 11)}
+    for name, shape in (shapes | {"machine": (209, 7)}).items():
+        X, y = datasets.load_uci(name)
+        assert (X.shape, len(y)) == (shape, shape[0])
+    pytest.importorskip("pandas")
+    for name, (rows, columns, lost) in {"penguins": (342, 6, 9), "tips": (244, 6, 0), "mpg": (398, 8, 6)}.items():
+        frame, target = datasets.load_mixed(name)
+        assert (frame.shape, int(frame.isna().sum().sum())) == ((rows, columns), lost)
+        assert not target.isna().any()
+        assert target.name not in frame.columns
+
+
+def test_tables_that_are_not_there():
+    with pytest.raises(ValueError, match=r"there is no table 'wine'; there are airfoil,"):
+        datasets.load_uci("wine")
+    with pytest.raises(ValueError, match=r"there is no table 'wine'; there are penguins,"):
+        datasets.load_mixed("wine")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_holes_that_depend_on_what_is_seen(share):
+    """The share is right within five standard errors of 20,000 draws, and grows with the driver, whatever its scale."""
+    driver = np.exp(np.random.default_rng(0).normal(size=4000))
+    mask = datasets.mask_by_rank(driver, 5, share, 1)
+    assert abs(mask.mean() - share) < 5 * np.sqrt(share * (1 - share) / mask.size)
+    thirds = [part.mean() for part in np.array_split(mask[np.argsort(driver)], 3)]
+    assert thirds[0] < 0.6 * share < 1.4 * share < thirds[2]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_outages_of_several_columns(share):
+    """Exactly the share is lost, no more often at the end than in the middle; where one column is lost, others are."""
+    mask = datasets.mask_outages((400, 6), share, 20, 0)
+    assert mask.sum() == round(share * mask.size)
+    assert np.mean(mask.sum(axis=1)[mask.any(axis=1)] >= 3) > 0.98
+    ends = np.mean([datasets.mask_outages((60, 4), share, 20, seed)[[0, -1]] for seed in range(300)])
+    assert abs(ends - share) < 0.06  # a correlated mean: 300 tables, about one outage at each end

@@ -26,6 +26,8 @@ EXPERIMENTS = {
     "forecasting": "semigp.experiments.forecasting",
     "semi-supervised": "semigp.experiments.semi_supervised",
     "imputation": "semigp.experiments.imputation",
+    "tables": "semigp.experiments.tables",
+    "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
 }
 _BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "streaming")

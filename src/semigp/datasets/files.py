@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.io
 
 _BASE = "https://raw.githubusercontent.com/"
 _GPMAT = "SheffieldML/GPmat/4b5914a38ecbad9fb7a13a3392970bfc28c9d911/datasets/data/"
+_UCI = "treforevans/uci_datasets/f0737523712fe66a1640e4b980b927e8490b58eb/uci_datasets/"
+_SEABORN = "mwaskom/seaborn-data/71e2436a092d714350de0fc409ca8a8714e7e78f/"
 _GRAPH = "marionmari/Graph_stuff/e0c81e89cb88c882ffa9f688834d8fbce3204b4d/usps_digit_data/"
 # Name in $SEMIGP_DATA → address and sha256.
 _FILES = {
@@ -27,6 +31,26 @@ _FILES = {
         "da2c8d6e8bd743da00c67020f444e0f28250dfbd16c55d8135c50ffa7719a5f9",
     ),
 }
+_UCI_HASHES = {
+    "airfoil": "1cce82516ac9e564fba52f55d817eb147fc39085f5d7b958ad15b92f4207f23e",
+    "concrete": "542c5d9a0d301bdb47550280398dcbbe2fb8404631fc945de1ea6df9ade741c6",
+    "energy": "431b6df04243db782bbcd45e408373a654334496ebe5d9c9985ab2e826a39f51",
+    "kin40k": "9bee7f2a9f39aa61a015f239378368601fb3978c5bb9a96433e88a55d40883ba",
+    "machine": "aae8f76a052a874dc45b363124515a5192d6ff7dafad04752e87683199babca4",
+    "stock": "d196f315d7c19634f0f549edba569c6c0413e1602837344879dd4b5340470982",
+    "yacht": "88ec8ea1a979ab0628a54392822c60b3699ea22541e912e83246f7d49f5adad1",
+}
+_MIXED_HASHES = {
+    "mpg": "c14b8b855ea7ee86cb9736bf8caaf281c4685ca08826f3eb2acaccaaf40f0d5a",
+    "penguins": "e07636bd8af74260099ea2f8678e2eabbf35def579940cc76f67061ee16c06c1",
+    "tips": "e54cc4d2ce1bff65d32ca60b3e4b802e06bde1d7e7caf6f796f6bf7370e863b0",
+}
+_FILES |= {f"uci/{name}.csv.gz": (f"{_BASE}{_UCI}{name}/data.csv.gz", hash_) for name, hash_ in _UCI_HASHES.items()}
+_FILES |= {f"mixed/{name}.csv": (f"{_BASE}{_SEABORN}{name}.csv", hash_) for name, hash_ in _MIXED_HASHES.items()}
+
+# What there is to load, and what is predicted in each table with text columns.
+UCI_TABLES = tuple(_UCI_HASHES)
+MIXED_TARGETS = {"penguins": "body_mass_g", "tips": "tip", "mpg": "mpg"}
 
 
 def _path(name: str) -> Path:
@@ -90,3 +114,33 @@ def _mocap_features(frames: np.ndarray) -> np.ndarray:
         np.cos(radians[:, [3, 5]]), np.cos(radians_before[:, [4]]) - np.cos(radians[:, [4]]),
     ]  # fmt: skip
     return np.concatenate([angles, steps, now[:, [1]], *root], axis=1)
+
+
+def load_uci(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A regression table of the UCI collection: inputs (n, q) and the output (n,), centred. There are seven.
+
+    They are airfoil, concrete, energy, kin40k, machine, stock and yacht.
+    """
+    if name not in UCI_TABLES:
+        raise ValueError(f"there is no table {name!r}; there are {', '.join(UCI_TABLES)}.")
+    # Unpacked here, because a file in the cache of pooch need not end in .gz.
+    with gzip.open(_path(f"uci/{name}.csv.gz"), "rt") as file:
+        table = np.loadtxt(file, delimiter=",")
+    return table[:, :-1], table[:, -1]
+
+
+def load_mixed(name: str) -> tuple[Any, Any]:
+    """A table with numbers, text and real holes: a pandas frame of inputs and the output. There are three.
+
+    They are penguins (output: body mass), tips (the tip) and mpg (miles per gallon). Rows without an output are left
+    out. Needs pandas.
+    """
+    if name not in MIXED_TARGETS:
+        raise ValueError(f"there is no table {name!r}; there are {', '.join(MIXED_TARGETS)}.")
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("Tables with text columns are pandas frames: pip install pandas.") from error
+    frame = pandas.read_csv(_path(f"mixed/{name}.csv"))
+    frame = frame.dropna(subset=[MIXED_TARGETS[name]]).reset_index(drop=True)
+    return frame.drop(columns=MIXED_TARGETS[name]), frame[MIXED_TARGETS[name]]

@@ -76,6 +76,7 @@ def stored_classes() -> dict[str, type]:
     from .few_labels.row_graph import RowGraph
     from .few_labels.spaces import LabelledSpaces, Locations, TrainingSpaces
     from .forecasting.forecaster import GPForecaster
+    from .imputation.beliefs import Beliefs
     from .imputation.imputer import GPImputer
     from .latent.features import Features
     from .latent.gplvm import BayesianGPLVM
@@ -90,7 +91,7 @@ def stored_classes() -> dict[str, type]:
         ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior,
         Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
         LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,
-        StandardPrior, Sum, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle, ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
+        StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle, ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

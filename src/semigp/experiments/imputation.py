@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
-from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from .. import scores
+from ..baselines.forests import iterative_trees
 from ..core.inputs.joint_gaussian import complete_rows, fit_joint_gaussian
 from ..estimators import BayesianGPLVM, GPImputer
 from .reporting import Row, Summary, markdown_table, run_cells, save_figure, summarise, write_settings
@@ -75,11 +75,6 @@ def _point(imputer: Callable[[int], Any]) -> Callable[[np.ndarray, int], Moments
     return lambda table, seed: (imputer(seed).fit_transform(table), None)
 
 
-def _trees(seed: int) -> IterativeImputer:
-    forest = ExtraTreesRegressor(n_estimators=50, random_state=seed)
-    return IterativeImputer(forest, max_iter=5, random_state=seed)
-
-
 OURS = "GPImputer"
 METHODS: dict[str, Callable[[np.ndarray, int], Moments]] = {
     OURS: _gp_imputer,
@@ -87,7 +82,7 @@ METHODS: dict[str, Callable[[np.ndarray, int], Moments]] = {
     "joint Gaussian": _joint_gaussian,
     "IterativeImputer, 10 draws": _ridge_draws,
     "IterativeImputer": _point(lambda seed: IterativeImputer(max_iter=30, random_state=seed)),
-    "IterativeImputer, trees": _point(_trees),
+    "IterativeImputer, trees": _point(iterative_trees),
     "KNNImputer": _point(lambda seed: KNNImputer()),
     "mean": _point(lambda seed: SimpleImputer()),
 }

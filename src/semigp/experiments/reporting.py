@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import csv
 import importlib.metadata
 import json
@@ -10,7 +11,7 @@ import multiprocessing
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,11 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
+from ..version import __version__
+
 Row = dict[str, Any]
-_PACKAGES = ("semigp", "jax", "numpy", "scipy", "scikit-learn")
+_PACKAGES = ("jax", "numpy", "scipy", "scikit-learn")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -68,26 +72,53 @@ def _raised(power: int) -> str:
     return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def run_cells(cell: Callable[..., list[Row]], arguments: Sequence[tuple], n_jobs: int, table: Path) -> list[Row]:
+def run_cells(
+    cell: Callable[..., list[Row]],
+    arguments: Sequence[tuple],
+    n_jobs: int,
+    table: Path,
+    known: Sequence[Row] = (),
+    seconds: float = np.inf,
+) -> list[Row]:
     """The rows of all cells, computed in `n_jobs` processes with one core each.
 
     Whenever a cell ends, the table is written again and a line of progress is printed. The rows are returned in the
-    order of the cells.
+    order of the cells, after those that were `known` from an earlier run. After so many `seconds` no cell is begun.
     """
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
     for i in range(n_jobs):
         cores.put(i)
-    started, rows = time.perf_counter(), []
-    with concurrent.futures.ProcessPoolExecutor(n_jobs, context, _take_core, (cores,)) as pool:
+    started, rows = time.perf_counter(), list(known)
+    with _one_thread(), concurrent.futures.ProcessPoolExecutor(n_jobs, context, _take_core, (cores,)) as pool:
         jobs = [pool.submit(cell, *some) for some in arguments]
         for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
+            if job.cancelled():
+                continue
             rows += job.result()
             write_rows(table, rows)
             spent = time.perf_counter() - started
             left = spent / done * (len(arguments) - done)
             print(f"{done}/{len(arguments)} cells, {spent:.0f} s, about {left:.0f} s left", flush=True)
-    return [row for job in jobs for row in job.result()]
+            if spent > seconds:
+                for waiting in jobs:
+                    waiting.cancel()  # has no effect on cells that have begun
+    return [*known, *(row for job in jobs if not job.cancelled() for row in job.result())]
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Processes that start in this context have one thread for linear algebra: NumPy reads this when it is imported."""
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _take_core(cores: Any) -> None:
@@ -114,18 +145,43 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
     """Write all results as CSV."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    with path.open("w", newline="") as file:
+    beside = path.with_suffix(".part")  # a run that is killed while it writes leaves the old table
+    with beside.open("w", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for row in sorted(rows, key=lambda row: [str(row.get(c)) for c in columns[:4]]):
             writer.writerow({k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()})
+    beside.replace(path)
 
 
-def write_settings(path: Path, settings: Mapping[str, Any], seconds: float) -> None:
+def read_rows(path: Path) -> list[Row]:
+    """The results in a CSV file, with numbers as numbers and without empty cells; none if there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [{k: _read(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
+
+
+def _read(text: str) -> Any:
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def write_settings(path: Path, settings: Mapping[str, Any], seconds: float, packages: Sequence[str] = ()) -> None:
     """Write the settings of a run, the versions of the packages, and the machine."""
-    versions = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    versions = {"semigp": __version__} | {name: installed_version(name) for name in (*_PACKAGES, *packages)}
     machine = {"python": platform.python_version(), "system": platform.platform(), "seconds": round(seconds)}
     path.write_text(json.dumps({"settings": settings, "versions": versions, "machine": machine}, indent=2) + "\n")
+
+
+def installed_version(name: str) -> str | None:
+    """The version of a package, or None if it is not installed."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

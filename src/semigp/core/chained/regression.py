@@ -12,6 +12,7 @@ LENGTHSCALES = (0.35, 0.6, 1.0, 1.7)
 CURVED, NEARLY_LINEAR = (0.0, 0.2, 1.0), (0.0, 0.2, 0.95, 0.995, 1.0)
 NOISES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
 _ROWS_AT_ONCE = 4096
+_JOINT = 400  # points that are drawn jointly
 # Rows are predicted in multiples of this number. BLAS rounds left-over rows differently from the rest, and every sweep
 # amplifies the difference. But the prediction of a row should not depend on the other rows.
 _BLOCK = 16
@@ -103,3 +104,22 @@ class Conditioned:
             variances.append(np.maximum(self.regression.variance(some) - explained, self.regression.noise))
         count = len(points)
         return np.concatenate(means)[:count], self.regression.scale * np.concatenate(variances)[:count]
+
+    def draw_jointly(self, points: Float[np.ndarray, "k e"], normal: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
+        """Values of the column at some points, with noise, all from one draw of the function.
+
+        What is not known about the function is then an error that all points share. Points beyond the first few hundred
+        share it with the others of their block only.
+        """
+        drawn = np.empty(len(points))
+        for start in range(0, len(points), _JOINT):
+            some = points[start : start + _JOINT]
+            half = scipy.linalg.solve_triangular(
+                self.cholesky, self.regression.covariance(self.points, some), lower=True, check_finite=False
+            )
+            covariance = self.regression.covariance(some, some) - half.T @ half
+            covariance[np.diag_indices(len(some))] += self.regression.noise
+            root = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
+            mean = self.regression.covariance(some, self.points) @ self.weights
+            drawn[start : start + _JOINT] = mean + np.sqrt(self.regression.scale) * (root @ normal[start : start + _JOINT])
+        return drawn

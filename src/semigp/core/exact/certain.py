@@ -2,11 +2,11 @@
 
 Every output has the kernel s k(x, x') and the noise variance s r, with its own s and r, and
 
-    k(x, x') = (1 - w) exp(-½ Σ_j (x_j - x'_j)² / ℓ_j²) + w xᵀx'/q.
+    k(x, x') = exp(-½ Σ_j (x_j - x'_j)² / ℓ_j²) + Σ_j v_j x_j x'_j.
 
 Inputs come in groups, one for each column of the user's table: a number has one input, and a category one for each of
-its levels. A group has one lengthscale, and q is the number of groups. Lengthscales and w are found by evidence, with
-s in closed form: s = yᵀ(K + rI)⁻¹y / n. Rows in which an output is missing do not count for that output.
+its levels. A group has one lengthscale ℓ and one linear variance v. They are found by evidence, with s in closed form:
+s = yᵀ(K + rI)⁻¹y / n. Rows in which an output is missing do not count for that output.
 """
 
 from __future__ import annotations
@@ -22,31 +22,28 @@ from scipy.optimize import minimize
 # Noise variances relative to the signal, from which each of several outputs chooses.
 _NOISES = np.geomspace(1e-4, 3.0, 22)
 _JITTER = 1e-6
-# Hyperpriors: log ℓ ~ N(log √q, .5²), log r ~ N(log .1, 2²), logit w ~ N(-1, 2²).
-_LENGTHSCALE_SPREAD, _NOISE, _NOISE_SPREAD, _SHARE, _SHARE_SPREAD = 0.5, np.log(0.1), 2.0, -1.0, 2.0
-_START_SHARE = -2.0
+# Hyperpriors for q groups: log ℓ ~ N(log √q, .5²), log v ~ N(log .1/q, 2²), log r ~ N(log .1, 2²).
+_LENGTHSCALE_SPREAD, _LINEAR, _LINEAR_SPREAD, _NOISE, _NOISE_SPREAD = 0.5, np.log(0.1), 2.0, np.log(0.1), 2.0
 
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """The hyperparameters of all outputs. Lengthscales and linear share are common to them."""
+    """The hyperparameters of all outputs. Lengthscales and linear variances are common to them."""
 
     lengthscales: Float[np.ndarray, " d"]
-    linear_share: float
+    linear: Float[np.ndarray, " d"]  # v
     noise: Float[np.ndarray, " p"]  # r
     scale: Float[np.ndarray, " p"]  # s
-    n_groups: int
     log_evidence: float  # of all outputs, hyperpriors included
     free: Float[np.ndarray, " h"]  # the parameters as they are searched for, from which another search can start
 
     def covariance(self, left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "a b"]:
         """k(x, x') for all pairs of rows."""
-        bumps = _bumps(left / self.lengthscales, right / self.lengthscales)
-        return (1.0 - self.linear_share) * bumps + (self.linear_share / self.n_groups) * (left @ right.T)
+        return _bumps(left / self.lengthscales, right / self.lengthscales) + (left * self.linear) @ right.T
 
     def prior_variance(self, points: Float[np.ndarray, "a d"]) -> Float[np.ndarray, " a"]:
         """k(x, x) for every row."""
-        return 1.0 - self.linear_share + (self.linear_share / self.n_groups) * np.sum(points**2, axis=1)
+        return 1.0 + points**2 @ self.linear
 
 
 def _bumps(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -63,11 +60,10 @@ def fit_hyperparameters(
 ) -> Hyperparameters:
     """The hyperparameters of highest evidence. `groups` holds the number of the group of every input."""
     q = int(groups.max()) + 1 if len(groups) else 1
-    centre = 0.5 * np.log(q)
-    first = np.r_[np.full(q, centre), _NOISE, _START_SHARE] if start is None else start.free
+    means = np.r_[np.full(q, 0.5 * np.log(q)), np.full(q, _LINEAR - np.log(q)), _NOISE]
+    spreads = np.r_[np.full(q, _LENGTHSCALE_SPREAD), np.full(q, _LINEAR_SPREAD), _NOISE_SPREAD]
+    first = means if start is None else start.free
     patterns = list(_patterns(targets))
-    means = np.r_[np.full(q, centre), _NOISE, _SHARE]
-    spreads = np.r_[np.full(q, _LENGTHSCALE_SPREAD), _NOISE_SPREAD, _SHARE_SPREAD]
 
     def loss(free: np.ndarray) -> tuple[float, np.ndarray]:
         deviations = (free - means) / spreads
@@ -77,7 +73,7 @@ def fit_hyperparameters(
             value, gradient = value + more, gradient + slope
         return value, gradient
 
-    bounds = [(-2.0, 6.0)] * q + [(-10.0, 1.0), (-6.0, 6.0)]
+    bounds = [(-2.0, 6.0)] * q + [(-12.0, 6.0)] * q + [(-10.0, 1.0)]
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iterations})
     return _with_noise(found.x, -float(found.fun), inputs, targets, groups, patterns)
 
@@ -92,23 +88,22 @@ def _patterns(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def _loss(free: np.ndarray, X: np.ndarray, Y: np.ndarray, groups: np.ndarray) -> tuple[float, np.ndarray]:
     """-log p(Y) without constants, and its gradient: ½ Σ_p n log s_p + p/2 log|K + rI|."""
-    (n, p), q = Y.shape, len(free) - 2
-    lengthscales, noise, share = np.exp(free[:q])[groups], np.exp(free[q]), 1.0 / (1.0 + np.exp(-free[q + 1]))
+    (n, p), q = Y.shape, len(free) // 2
+    lengthscales, linear, noise = np.exp(free[:q])[groups], np.exp(free[q : 2 * q])[groups], np.exp(free[-1])
     scaled = X / lengthscales
-    bumps, products = _bumps(scaled, scaled), X @ X.T / q
-    inverse, log_determinant = _inverse((1.0 - share) * bumps + share * products, noise)
+    bumps = _bumps(scaled, scaled)
+    inverse, log_determinant = _inverse(bumps + (X * linear) @ X.T, noise)
     weights = inverse @ Y
     scale = np.sum(Y * weights, axis=0) / n + _JITTER
     value = 0.5 * n * float(np.sum(np.log(scale))) + 0.5 * p * log_determinant
     # ∂value/∂K = -½ M,  M = Σ_p α_p α_pᵀ/s_p - p (K + rI)⁻¹
     M = (weights / scale) @ weights.T - p * inverse
-    pulls = M * bumps * (1.0 - share)
+    pulls = M * bumps
     # Σ_ab P_ab (z_a - z_b)² = 2 Σ_a z_a² Σ_b P_ab - 2 zᵀPz, for every input at once
     squares = 2.0 * np.sum(scaled**2 * pulls.sum(axis=1)[:, None], axis=0) - 2.0 * np.sum(scaled * (pulls @ scaled), 0)
-    slopes = -0.5 * np.bincount(groups, squares, q)
-    slope_noise = -0.5 * noise * np.trace(M)
-    slope_share = -0.5 * float(np.sum(M * (products - bumps))) * share * (1.0 - share)
-    return value, np.r_[slopes, slope_noise, slope_share]
+    lines = linear * np.sum(X * (M @ X), axis=0)
+    slopes = [np.bincount(groups, part, q) for part in (squares, lines)]
+    return value, -0.5 * np.r_[(*slopes, noise * np.trace(M))]
 
 
 def _inverse(covariance: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
@@ -126,10 +121,9 @@ def _with_noise(
     free: np.ndarray, evidence: float, X: np.ndarray, Y: np.ndarray, groups: np.ndarray, patterns: list
 ) -> Hyperparameters:
     """The hyperparameters with noise and scale of every output. Several outputs choose their noise from a grid."""
-    q, p = len(free) - 2, Y.shape[1]
-    lengthscales, share = np.exp(free[:q])[groups], 1.0 / (1.0 + np.exp(-free[q + 1]))
-    noise, scale = np.full(p, np.exp(free[q])), np.ones(p)
-    found = Hyperparameters(lengthscales, share, noise, scale, q, evidence, free)
+    q, p = len(free) // 2, Y.shape[1]
+    noise, scale = np.full(p, np.exp(free[-1])), np.ones(p)
+    found = Hyperparameters(np.exp(free[:q])[groups], np.exp(free[q:-1])[groups], noise, scale, evidence, free)
     for rows, outputs in patterns:
         covariance, known = found.covariance(X[rows], X[rows]), Y[np.ix_(rows, outputs)]
         if p == 1:

@@ -21,6 +21,8 @@ from .units import Units
 
 # Numbers with fewer different values are not warped. A power is searched for in a range, and rounded.
 _FEWEST_VALUES, _POWERS, _POWER_DECIMALS = 10, (-3.0, 5.0), 4
+# A warp must make the known values more probable by this many nats.
+_LEAST_GAIN = 2.0
 # How far, in standard deviations, inputs may lie beyond the training rows.
 _MARGIN = 0.5
 # Nodes and weights with which moments are carried through the warp.
@@ -78,9 +80,12 @@ class InputUnits:
         features = (_warp((_expand(codes, self.widths) - self.middle) / self.spread, self.power) - self.mean) / self.std
         return np.clip(features, self.lower - _MARGIN, self.upper + _MARGIN)
 
-    def bars(self, error: np.ndarray) -> np.ndarray:
-        """Error bars of features. Columns with error bars are not warped, and categories have none."""
-        return np.repeat(error, self.widths, axis=1) / (self.spread * self.std)
+    def bars(self, codes: np.ndarray, error: np.ndarray) -> np.ndarray:
+        """Error bars of features: those of codes times the slope of the warp, (1 + |u|)^(λ - 1)."""
+        values = (np.nan_to_num(_expand(codes, self.widths)) - self.middle) / self.spread
+        exponent = np.where(values >= 0.0, self.power, 2.0 - self.power) - 1.0
+        slope = (1.0 + np.abs(values)) ** exponent / (self.spread * self.std)
+        return np.repeat(error, self.widths, axis=1) * slope
 
     def natural(self, features: np.ndarray) -> np.ndarray:
         """Codes (…, q) of features (…, d), inside the known range. A category is the level with the largest feature."""
@@ -88,6 +93,12 @@ class InputUnits:
         values = _unwarp(held * self.std + self.mean, self.power) * self.spread + self.middle
         groups = self.groups
         return np.stack([values[..., g[0]] if len(g) == 1 else _largest(values[..., g]) for g in groups], axis=-1)
+
+    def natural_of(self, features: np.ndarray, column: int) -> np.ndarray:
+        """Codes (…) of the features (…, width) of one column."""
+        some = list(self.groups[column])
+        parts = (part[some] for part in (self.middle, self.spread, self.power, self.mean, self.std, self.lower, self.upper))
+        return InputUnits((len(some),), *parts).natural(features)[..., 0]
 
     def natural_moments(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of codes, from those of features that are Gaussian. Levels have NaN as theirs."""
@@ -137,7 +148,8 @@ def _best_power(values: np.ndarray) -> float:
         variance = np.var(_warp(values[:, None], np.array([power])))
         return 0.5 * len(values) * np.log(max(variance, 1e-300)) - (power - 1.0) * jacobian + 0.5 * (power - 1.0) ** 2
 
-    return round(float(minimize_scalar(loss, bounds=_POWERS, method="bounded").x), _POWER_DECIMALS)
+    found = minimize_scalar(loss, bounds=_POWERS, method="bounded")
+    return round(float(found.x), _POWER_DECIMALS) if found.fun < loss(1.0) - _LEAST_GAIN else 1.0
 
 
 def _warp(values: np.ndarray, power: np.ndarray) -> np.ndarray:

@@ -1,35 +1,45 @@
-"""Fills the holes of a table: every column is predicted from the others by a Gaussian process."""
+"""Fills the holes of a table: every column is predicted from the others, by a Gaussian process and by similar rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ...core.chained.imputation import Imputation, impute
-from ...core.search.report import Callback
-from ...frames import FrameKind, as_frame
+from ...columns import Columns
+from ...columns.kinds import Levels
+from ...core.search.report import MESSAGES, Callback, FitReport, Progress
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
+from ..common.filled_tables import FilledTables
+from ..common.input_units import InputUnits
 from ..common.order import DECIMALS, Arrangement
+from ..common.reading import learn_inputs, read_inputs
 from ..common.reports import Stopwatch
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval
-from ..common.units import Units
+from ..particles.layout import Layout
+from ..particles.tables import DrawnTables, draw_new_rows, draw_tables
+from .beliefs import Beliefs
+
+# Draws of new rows in all, from which their means are taken, and trees for each.
+_DRAWS_OF_NEW_ROWS, _TREES = 100, 3
 
 
 class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Fills in the missing entries of a table, with error bars.
+    """Fills in the missing entries of a table, with error bars. Columns may hold numbers, categories or times.
 
-    The method is chained equations with a Gaussian process for each column. Every column is regressed on all the
-    others, and its missing entries are drawn given the current values of the rest. Several sweeps over all columns make
-    one draw of the whole table. This is repeated `n_draws` times. No column is special here: to predict one column, use
+    The method is chained equations. Every column is predicted from all the others, and its missing entries are drawn
+    given the current values of the rest. A number is predicted by a Gaussian process and by random trees, weighed by how
+    well they predict known entries; trees propose values that occur in similar rows. A category is predicted by trees.
+    Several sweeps over all columns make one draw of the whole table. This is repeated `n_draws` times. What is filled in
+    lies in the range of the known values. No column is special here: to predict one column, use
     `SemiDescribedGPRegressor`.
 
     Parameters
@@ -41,14 +51,16 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     callback : callable, optional
         Called with a `Progress` after every sweep. Returning True ends the fit with the draws that were made so far.
     random_state : int, RandomState or None
+    categorical_features : list of names or numbers, or mask, optional
+        Columns that hold categories, whatever their type. In frames, text and booleans always do.
 
     Attributes
     ----------
     bound_ : float
-        The log evidence of the known values of each column with holes, given the other columns, in standard units and
-        summed over these columns.
+        The log evidence of the known values of each number with holes, given the other columns, in standard units and
+        summed over these columns, after the last sweep.
     fit_report_ : FitReport
-        How the fit went. The trace is the log evidence after each of the first sweeps.
+        How the fit went. The trace is the log evidence after each sweep.
     n_iter_ : int
         The number of sweeps for each draw.
     n_features_in_, feature_names_in_
@@ -66,21 +78,29 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     True
     """
 
-    _FORMER_NAMES: ClassVar = {"_scaler": "_units"}
+    _columns: Columns | None = None
     _parameter_constraints = {  # noqa: RUF012
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
+        "categorical_features": ["array-like", None],
     }
 
     def __init__(
-        self, n_draws: int = 10, *, max_iter: int = 10, callback: Callback | None = None, random_state: Any = None
+        self,
+        n_draws: int = 10,
+        *,
+        max_iter: int = 10,
+        callback: Callback | None = None,
+        random_state: Any = None,
+        categorical_features: Any = None,
     ) -> None:
         self.n_draws = n_draws
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
+        self.categorical_features = categorical_features
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN."""
@@ -90,64 +110,117 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> GPImputer:
-        """Learn how the columns of X depend on each other. Missing entries are NaN."""
+        """Learn how the columns of X depend on each other. NaN, None, NA and NaT are missing."""
         self._validate_params()
         watch = Stopwatch()
-        self._frame_kind = FrameKind.of(X)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2, copy=True)
-        check_columns(X, getattr(self, "feature_names_in_", None))
+        codes = learn_inputs(self, X, self.categorical_features, ensure_min_samples=2, copy=True)
+        names = self._columns.names_of_used if self._columns is not None else getattr(self, "feature_names_in_", None)
+        check_columns(codes, names)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._arrangement = Arrangement.of(X)
-        self._units, self._training = Units.of(X[self._arrangement.rows]), X
-        standard = np.round(self._arrangement.arranged(self._units.standard(X)), DECIMALS)
+        self._arrangement, self._rows = Arrangement.of(codes), FilledTables.like(X, self._columns)
+        kinds = [None] * codes.shape[1] if self._columns is None else self._columns.used
+        kinds = [kinds[j] for j in self._arrangement.columns]
+        arranged, is_number = self._arrangement.arranged(codes), np.array([not isinstance(k, Levels) for k in kinds])
+        self._units = InputUnits.of(arranged, [1 if kind is None else kind.width for kind in kinds], is_number)
+        self._level_counts = tuple(len(kind.levels) if isinstance(kind, Levels) else 0 for kind in kinds)
         with computing():
-            found, self._chain, report = impute(
-                standard, self.n_draws, self._seed, n_sweeps=self.max_iter, callback=watch.told_to(self.callback)
-            )
-        self.fit_report_, self.bound_, self.n_iter_ = watch.noted_in(report), report.bound, self.max_iter
-        self._imputation = _each(self._arrangement.as_given, found)
+            found = self._draw(np.round(self._units.standard(arranged), DECIMALS), watch)
+        self._relations, self._tables = found.relations, np.stack(found.tables)
+        self._training, self._known = codes, Beliefs.of_training(found, self._units, self._level_counts, arranged)
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """New rows with their NaN filled in by posterior means. Each row is filled on its own."""
-        X, found = self._complete(X)
-        return self._moments(X, found)[0]
+    def _draw(self, features: np.ndarray, watch: Stopwatch) -> DrawnTables:
+        """The draws of the training table, and the report of how they were made."""
+        started, callback = time.perf_counter(), watch.told_to(self.callback)
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """The training rows with their NaN filled in."""
+        def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
+            seconds = time.perf_counter() - started
+            told = Progress("draws", sweep + 1, self.max_iter, evidence, seconds, part=chain + 1, parts=self.n_draws)
+            return callback is not None and bool(callback(told))
+
+        layout, wanted = Layout.of(features, self._units.groups), Beliefs.wanted(self._units, self._level_counts)
+        random = np.random.default_rng(self._seed)
+        found = draw_tables(features, layout, wanted, self.n_draws, self.max_iter, random, is_stopped)
+        status = "interrupted" if found.is_interrupted else "converged"
+        message = MESSAGES[status] if found.is_interrupted else "All draws were made."
+        ratio = np.array([1 / m.regression.noise for m in found.relations.models.values() if m.regression] or [np.inf])
+        count, seconds = len(found.evidence), time.perf_counter() - started
+        stages, bound = (("draws", status, count),), float(found.evidence[-1])
+        report = FitReport(
+            status, message, bound, found.evidence, count, seconds, stages, ratio, method="chained GPs and trees"
+        )
+        self.fit_report_, self.bound_, self.n_iter_ = watch.noted_in(report), bound, self.max_iter
+        return found
+
+    def transform(self, X: Any) -> Any:
+        """New rows with their holes filled in. Each row is filled on its own. Codes of categories are returned."""
+        codes, beliefs = self._believed(X)
+        return np.where(np.isnan(codes), self._arrangement.columns_as_given(beliefs.mean), codes)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """The training rows with their holes filled in."""
         self.fit(X)
-        return self._moments(self._training, self._imputation)[0]
+        return np.where(np.isnan(self._training), self._arrangement.as_given(self._known.mean), self._training)
 
     def impute(self, X: Any = None, return_std: bool = False) -> Any:
-        """Rows with their NaN filled in, by default the training rows, and on request their standard deviations.
+        """Tables without holes, by default the training table, and on request standard deviations.
 
-        The standard deviation of a known entry is 0. Frames are returned as frames.
+        Numbers are filled in with their means, and categories with the most probable level. Frames are returned as
+        frames, with the types of their columns; whole numbers are rounded there. The standard deviation of a known entry
+        is 0, and that of a missing category is NaN: see `impute_proba`.
+        """
+        codes, beliefs, as_given = self._about(X)
+        holes = np.isnan(codes)
+        filled = self._rows.filled(np.where(holes, as_given(beliefs.mean), codes), X)
+        std = self._rows.spreads(np.where(holes, as_given(beliefs.std), 0.0), X)
+        return (filled, std) if return_std else filled
+
+    def impute_proba(self, X: Any = None) -> dict[Any, np.ndarray]:
+        """For every categorical column, the probabilities (n, k) of its levels. Those of known entries are 0 and 1."""
+        codes, beliefs, _ = self._about(X)
+        order = np.argsort(self._arrangement.rows) if X is None else slice(None)
+        found = {}
+        for place, (column, count) in enumerate(zip(self._arrangement.columns, self._level_counts, strict=True)):
+            if count:
+                own = np.where(np.isnan(codes[:, [column]]), beliefs.probabilities[place][order], 0.0)
+                own += codes[:, [column]] == np.arange(count)
+                found[self._columns.names_of_used[column]] = own  # type: ignore[union-attr]
+        return dict(sorted(found.items(), key=lambda item: self._columns.names_of_used.index(item[0])))  # type: ignore[union-attr]
+
+    def sample(self, X: Any = None) -> Any:
+        """Draws of the whole table, for multiple imputation. By default the table is that of `fit`.
+
+        An array (n_draws, n, p) for arrays and frames of numbers; otherwise a list of `n_draws` frames.
         """
         check_is_fitted(self)
-        kind = self._frame_kind if X is None else FrameKind.of(X)
-        X, found = (self._training, self._imputation) if X is None else self._complete(X)
-        mean, std = (as_frame(part, kind) for part in self._moments(X, found))
-        return (mean, std) if return_std else mean
+        if X is None:
+            codes, draws = self._training, self._arrangement.as_given(self._units.natural(self._tables))
+        else:
+            codes = read_inputs(self, X)
+            some = self._draws_of(codes)[:: max(1, _DRAWS_OF_NEW_ROWS // len(self._tables))][: len(self._tables)]
+            draws = self._arrangement.columns_as_given(self._units.natural(some))
+        draws = np.where(np.isnan(codes), draws, codes)
+        return draws if self._columns is None else [self._rows.filled(draw, X) for draw in draws]
 
-    def sample(self, X: Any = None) -> np.ndarray:
-        """Draws of the whole table (n_draws, n, p), for multiple imputation. By default the table is that of `fit`."""
+    def _about(self, X: Any) -> tuple[np.ndarray, Beliefs, Any]:
+        """Codes of rows, what is believed of them, and the function that puts beliefs in the order of the codes."""
         check_is_fitted(self)
-        X, found = (self._training, self._imputation) if X is None else self._complete(X)
-        natural = self._units.natural(found.draws)
-        return np.where(np.isnan(X), natural, X)
+        if X is None:
+            return self._training, self._known, self._arrangement.as_given
+        return *self._believed(X), self._arrangement.columns_as_given
 
-    def _complete(self, X: Any) -> tuple[np.ndarray, Imputation]:
+    def _believed(self, X: Any) -> tuple[np.ndarray, Beliefs]:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        codes = read_inputs(self, X)
+        return codes, Beliefs.of_draws(self._units.natural(self._draws_of(codes)), self._level_counts)
+
+    def _draws_of(self, codes: np.ndarray) -> np.ndarray:
+        """Draws (k, n, d) of the features of new rows."""
+        rows = self._units.standard(codes[:, self._arrangement.columns])
+        each = -(-_DRAWS_OF_NEW_ROWS // len(self._tables))
         with computing():
-            found = self._chain.complete(self._units.standard(X)[:, self._arrangement.columns], self._seed)
-        return X, _each(self._arrangement.columns_as_given, found)
-
-    def _moments(self, X: np.ndarray, found: Imputation) -> tuple[np.ndarray, np.ndarray]:
-        holes = np.isnan(X)
-        mean = np.where(holes, self._units.natural(found.mean), X)
-        return mean, np.where(holes, np.sqrt(found.variance) * self._units.std, 0.0)
-
-
-def _each(order: Callable[[np.ndarray], np.ndarray], found: Imputation) -> Imputation:
-    return Imputation(order(found.draws), order(found.mean), order(found.variance))
+            parts = [
+                draw_new_rows(rows, self._relations, table, each, _TREES, (self._seed, k))
+                for k, table in enumerate(self._tables)
+            ]
+        return np.concatenate(parts)

@@ -9,7 +9,7 @@ importance resampling (Andrieu, Lee and Vihola 2018). From time to time the hype
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,8 @@ import numpy as np
 from ...core.exact.certain import Hyperparameters, OutputDensity, fit_hyperparameters
 from .relations import Relations, random_numbers
 
-# Only this many rows take part in the GP that weighs candidates, and in the fit of its hyperparameters.
-_MOST_ROWS = 1000
+# Only so many rows take part in the GP that weighs candidates, and in the fit of its hyperparameters.
+_ROWS_TO_WEIGH, _ROWS_TO_FIT = 600, 500
 _CANDIDATES, _FOLDS, _TREES = 12, 10, 3
 _MOVED = 3.0  # about how many holes of a row a candidate fills anew
 # Iterations of the fit of hyperparameters: at the very first, at the start of another chain, and later.
@@ -59,7 +59,7 @@ IsStopped = Callable[[int, int, float], bool]
 
 def draw_particles(
     plan: Plan,
-    start: np.ndarray,
+    starts: Sequence[np.ndarray],
     targets: np.ndarray,
     relations: Relations,
     random: np.random.Generator,
@@ -70,9 +70,9 @@ def draw_particles(
     The hyperparameters of the first chain are where those of the others start.
     """
     particles: list[Particle] = []
-    first = _fit(start, targets, relations, None, _FIRST)
+    first = _fit(starts[0], targets, relations, None, _FIRST)
     for chain in range(plan.n_chains):
-        table, parameters = start.copy(), first
+        table, parameters = starts[chain].copy(), first
         for sweep in range(plan.n_sweeps):
             if sweep % _FIT_EVERY == 0 and (sweep or chain):
                 parameters = _fit(table, targets, relations, parameters, _LATER if sweep else _START)
@@ -91,8 +91,8 @@ def _fit(
     table: np.ndarray, targets: np.ndarray, relations: Relations, start: Hyperparameters | None, iterations: int
 ) -> Hyperparameters:
     rows = np.flatnonzero(~np.isnan(targets).all(axis=1))
-    if len(rows) > _MOST_ROWS:  # rows are sorted by content, so that every so-many-th is a fair sample
-        rows = rows[np.linspace(0, len(rows) - 1, _MOST_ROWS).astype(int)]
+    if len(rows) > _ROWS_TO_FIT:  # rows are sorted by content, so that every so-many-th is a fair sample
+        rows = rows[np.linspace(0, len(rows) - 1, _ROWS_TO_FIT).astype(int)]
     return fit_hyperparameters(table[rows], targets[rows], relations.layout.group_of, start, iterations)
 
 
@@ -105,7 +105,7 @@ def _sweep(
 ) -> None:
     """Choose the inputs of all rows with holes anew, in place."""
     rows = random.permutation(np.flatnonzero(relations.missing.any(axis=1)))
-    others = random.permutation(len(table))[:_MOST_ROWS]
+    others = random.permutation(len(table))[:_ROWS_TO_WEIGH]
     place = np.full(len(table), -1)
     place[others] = np.arange(len(others))
     density = OutputDensity(parameters, table[others], targets[others])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from ...core.chained.regression import CURVED, Conditioned, Regression, choose_regression
 from .donors import Tree
@@ -14,6 +15,9 @@ from .layout import Layout
 
 # The largest numbers of rows: to choose a GP's hyperparameters, to condition it on, and to grow a tree on.
 _TO_CHOOSE, _TO_CONDITION, _TO_GROW = 200, 400, 5000
+# Equally probable nodes of a standard normal: exact enough for means, and fair to levels.
+_NODES = ndtri((np.arange(25) + 0.5) / 25)
+_NODES, _WEIGHTS = _NODES / np.std(_NODES), np.full(25, 1.0 / 25)
 _TREES_TO_WEIGH, _STEPS_TO_WEIGH, _BINS, _LEAST_SHARE = 12, 20, 20, 0.05
 
 
@@ -98,15 +102,17 @@ class Conditional:
         return cls(layout, group, gp, model.gp_share, trees, values)
 
     def draw(
-        self, rows: np.ndarray, choice: np.ndarray, normal: np.ndarray, uniform: np.ndarray
+        self, rows: np.ndarray, choice: np.ndarray, normal: np.ndarray, uniform: np.ndarray, is_joint: bool = False
     ) -> np.ndarray:
-        """A value of the column for every row, (k, features of the group), from one random number of each kind a row."""
+        """A value of the column for every row, (k, features of the group), from one random number of each kind a row.
+
+        With `is_joint`, what is not known about the GP's function is an error that the rows share.
+        """
         points = self.layout.others(rows, self.group)
         drawn = np.empty((len(rows), self.values.shape[1]))
         from_gp = choice < self.gp_share
         if from_gp.any() and self.gp is not None:
-            mean, variance = self.gp.predict(points[from_gp])
-            drawn[from_gp, 0] = self.layout.allowed(mean + np.sqrt(variance) * normal[from_gp], self.group)
+            drawn[from_gp, 0] = self.layout.allowed(self._gp_draw(points[from_gp], normal[from_gp], is_joint), self.group)
         # What is left of `choice` is uniform again, and says which tree.
         which = np.minimum((choice - self.gp_share) / (1.0 - self.gp_share) * len(self.trees), len(self.trees) - 1)
         which = np.where(from_gp, -1, which.astype(int))
@@ -116,6 +122,26 @@ class Conditional:
                 drawn[here] = self.values[tree.donors(points[here], uniform[here])]
         return drawn
 
+    def _gp_draw(self, points: np.ndarray, normal: np.ndarray, is_joint: bool) -> np.ndarray:
+        if is_joint:
+            return self.gp.draw_jointly(points, normal)  # type: ignore[union-attr]
+        mean, variance = self.gp.predict(points)  # type: ignore[union-attr]
+        return mean + np.sqrt(variance) * normal
+
+    def expectations(self, rows: np.ndarray, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The mean of functions of the column for every row, (k, functions).
+
+        `of` takes values of the column (…, features of the group) and returns values of the functions (…, functions).
+        """
+        points = self.layout.others(rows, self.group)
+        by_trees = np.mean([tree.means(points, of(self.values)) for tree in self.trees], axis=0)
+        if self.gp is None:
+            return by_trees
+        mean, variance = self.gp.predict(points)
+        nodes = self.layout.allowed(mean + np.sqrt(variance) * _NODES[:, None], self.group)
+        by_gp = np.tensordot(_WEIGHTS, of(nodes[:, :, None]), axes=1)
+        return (1.0 - self.gp_share) * by_trees + self.gp_share * by_gp
+
     def mean(self, rows: np.ndarray) -> np.ndarray:
         """The mean of the column for every row, (k, features of the group)."""
         points = self.layout.others(rows, self.group)
@@ -123,3 +149,10 @@ class Conditional:
         if self.gp is None:
             return by_trees
         return (1.0 - self.gp_share) * by_trees + self.gp_share * self.gp.predict(points)[0][:, None]
+
+    def between(self, rows: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        """A number for every row (k,): the mean of the trees and a draw of the GP, weighed by their shares."""
+        points = self.layout.others(rows, self.group)
+        by_trees = np.mean([tree.means(points, self.values) for tree in self.trees], axis=0)[:, 0]
+        drawn = 0.0 if self.gp is None else self._gp_draw(points, normal, is_joint=False)
+        return self.layout.allowed((1.0 - self.gp_share) * by_trees + self.gp_share * drawn, self.group)

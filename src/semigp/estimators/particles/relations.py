@@ -10,8 +10,8 @@ import numpy as np
 from .given_others import ColumnModel, Conditional
 from .layout import Layout
 
-# Rounds over the columns, in the first of which their models are chosen, and trees for a mean.
-_ROUNDS, _ROUNDS_TO_CHOOSE, _TREES = 3, 2, 20
+# Rounds over the columns: in all, in the first of which their models are chosen, and for a guess. Trees for a mean.
+_ROUNDS, _ROUNDS_TO_CHOOSE, _ROUNDS_TO_GUESS, _TREES = 3, 2, 2, 10
 
 
 @dataclass(frozen=True)
@@ -40,28 +40,34 @@ class Relations:
         self.models[group] = ColumnModel.chosen(self.layout, group, filled, self.known(group), random)
 
 
-def fill_by_trees(table: np.ndarray, layout: Layout, random: np.random.Generator) -> np.ndarray:
-    """A table whose holes are filled with means given the other columns, from random trees.
+def guess(filled: np.ndarray, relations: Relations, random: np.random.Generator) -> np.ndarray:
+    """A filled table whose holes are filled anew: numbers by means of trees and draws of GPs.
 
-    Means from GPs would be too good a guess where columns are nearly linear functions of each other: if a table with
-    outputs is filled, the inputs then determine the outputs, and a GP of the outputs finds no noise.
+    The two are weighed as they predict known entries. Means of GPs would be too good a guess where columns are nearly
+    linear functions of each other. In a table of inputs and outputs, the inputs would then determine the outputs, and
+    a GP of the outputs would find no noise.
     """
-    trees_only = {group: ColumnModel(None, 0.0) for group in range(len(layout.groups))}
-    return _fill(table, Relations(layout, layout.is_missing(table), trees_only), random, is_chosen=True)
+    layout, filled = relations.layout, filled.copy()
+    for group in [*relations.with_holes()] * _ROUNDS_TO_GUESS:
+        if layout.is_number(group):
+            given = relations.conditional(group, filled, _TREES, random)
+            holes = relations.missing[:, group]
+            filled[holes, layout.groups[group][0]] = given.between(filled[holes], random.normal(size=holes.sum()))
+    return filled
 
 
 def fill(table: np.ndarray, layout: Layout, random: np.random.Generator) -> tuple[np.ndarray, Relations]:
     """A table whose holes are filled with means given the other columns, and the models of its columns."""
     relations = Relations(layout, layout.is_missing(table), {})
-    return _fill(table, relations, random, is_chosen=False), relations
+    return _fill(table, relations, random), relations
 
 
-def _fill(table: np.ndarray, relations: Relations, random: np.random.Generator, is_chosen: bool) -> np.ndarray:
+def _fill(table: np.ndarray, relations: Relations, random: np.random.Generator) -> np.ndarray:
     """Fill numbers with their means, or the nearest level, and categories with a level that a similar row has."""
     layout, filled = relations.layout, common_values(table, relations.layout, table)
     for turn in range(_ROUNDS):
         for group in relations.with_holes():
-            if turn < _ROUNDS_TO_CHOOSE and not is_chosen:
+            if turn < _ROUNDS_TO_CHOOSE:
                 relations.choose(group, filled, random)
             given = relations.conditional(group, filled, _TREES, random)
             holes, places = np.flatnonzero(relations.missing[:, group]), list(layout.groups[group])

@@ -5,7 +5,6 @@ All arrays are features in standard units. The entries of latent columns, in whi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +12,11 @@ import numpy as np
 from ...core import InputBelief
 from ...core.exact.certain import OutputDensity
 from ..particles.chains import Particle, choose
-from ..particles.given_others import Conditional
-from ..particles.relations import Relations, common_values
+from ..particles.relations import Relations
+from ..particles.tables import draw_new_rows
 
-# Inputs that are missing at prediction time are drawn this often, over all chains together, after some sweeps.
-_DRAWS, _SWEEPS, _TREES = 50, 5, 3
+# Inputs that are missing at prediction time are drawn this often, over all chains together.
+_DRAWS, _TREES = 50, 3
 # The outputs of new rows choose among so many candidates of a chain for their inputs, so many times.
 _CANDIDATES, _CHOSEN = 80, 20
 
@@ -65,30 +64,10 @@ class ParticleInputs:
         """The last particle of every chain."""
         return self.particles[self.n_kept - 1 :: self.n_kept] or self.particles[-1:]
 
-    def _conditionals(self, chain: int, missing: np.ndarray, random: np.random.Generator) -> Iterator[Conditional]:
-        """The conditionals of all columns that are missing in new rows, in the order in which they are drawn."""
-        table, relations = self._chains()[chain].table, self.relations
-        for group in range(missing.shape[1]):
-            # Every column takes the same random numbers, whether it is missing or not.
-            own = np.random.default_rng(int(random.integers(2**31)))
-            if missing[:, group].any():
-                if group not in relations.models:
-                    relations.choose(group, table, np.random.default_rng(self.seed))
-                yield relations.conditional(group, table, _TREES, own)
-
     def _without_outputs(self, chain: int, inputs: np.ndarray, count: int) -> np.ndarray:
-        """Draws (count, n, d) of rows given their known inputs: several sweeps over the columns."""
-        random, layout = np.random.default_rng((self.seed, chain)), self.relations.layout
-        missing = layout.is_missing(inputs)
-        filled = np.tile(common_values(inputs, layout, self._chains()[chain].table), (count, 1))
-        given = list(self._conditionals(chain, missing, random))
-        holes = [np.flatnonzero(np.tile(missing[:, each.group], count)) for each in given]
-        for _ in range(_SWEEPS):
-            numbers = _shared_numbers(count, missing.shape, random)
-            for each, rows in zip(given, holes, strict=True):
-                own = (number[rows, each.group] for number in numbers)
-                filled[np.ix_(rows, layout.groups[each.group])] = each.draw(filled[rows], *own)
-        return filled.reshape(count, *inputs.shape)
+        """Draws (count, n, d) of rows given their known inputs."""
+        table = self._chains()[chain].table
+        return draw_new_rows(inputs, self.relations, table, count, _TREES, (self.seed, chain))
 
     def _given_outputs(self, chain: int, inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Draws of rows given their known inputs and outputs: candidates without outputs, chosen by the outputs."""
@@ -105,9 +84,3 @@ class ParticleInputs:
         full = np.full((len(columns), len(self.is_latent)), np.nan)
         full[:, ~self.is_latent] = columns
         return full
-
-
-def _shared_numbers(count: int, shape: tuple[int, ...], random: np.random.Generator) -> list[np.ndarray]:
-    """Random numbers (count · n, groups) of three kinds. All rows of a draw have the same."""
-    kinds = random.random((count, shape[1])), random.normal(size=(count, shape[1])), random.random((count, shape[1]))
-    return [np.repeat(kind, shape[0], axis=0) for kind in kinds]

@@ -204,7 +204,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
             X, y, error = self._arrangement.arranged(X), y[self._arrangement.rows], self._arrangement.arranged(error)
             self._seed = everyone.begin(self, X, y, error)
             self._x_units, self._y_units = self._units_of_inputs(everyone, X, error), everyone.units(y)
-            columns = self._x_units.standard(X), self._y_units.standard(y), self._x_units.bars(error)
+            columns = self._x_units.standard(X), self._y_units.standard(y), self._x_units.bars(X, error)
             inputs, targets, bars = (np.round(column, DECIMALS) for column in columns)
             self._table = Table(inputs, targets, bars)
             self._training, self._rows = X, FilledTables.like(frame, self._columns)
@@ -313,7 +313,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         standard deviation is that of a new observation: it includes the uncertainty of function and inputs, and noise.
         """
         X, error = self._check_new(X, X_std)
-        inputs, error = self._input_units.standard(X), self._input_units.bars(error)
+        inputs, error = self._input_units.standard(X), self._input_units.bars(X, error)
         mean, variance = np.empty((2, len(X), len(self._y_units)))
         has_holes = np.isnan(inputs).any(axis=1)
         with computing():

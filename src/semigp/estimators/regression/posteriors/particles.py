@@ -15,7 +15,7 @@ from ...common.starts import centres, starting_inputs
 from ...common.table import Table
 from ...particles.chains import Particle, Plan, draw_particles
 from ...particles.layout import Layout
-from ...particles.relations import Relations, fill_by_trees
+from ...particles.relations import Relations, fill, guess
 from ..particle_inputs import ParticleInputs
 
 # Up to this many rows a GP is exact. Beyond, it has so many inducing points.
@@ -35,8 +35,8 @@ def fit_particles(
     inputs, places = table.inputs[:, ~is_latent], np.cumsum(~is_latent) - 1
     kept = tuple(tuple(int(places[i]) for i in group) for group in groups if not is_latent[group[0]])
     layout = Layout.of(inputs, kept)
-    first, relations = _start(inputs, table.targets, layout, random)
     plan, trace = Plan.of(n_draws), []
+    starts, relations = _starts(inputs, table.targets, layout, plan.n_chains, random)
 
     def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
         trace.append(evidence)
@@ -44,7 +44,7 @@ def fit_particles(
         told = Progress("sweeps", sweep + 1, plan.n_sweeps, evidence, seconds, part=chain + 1, parts=plan.n_chains)
         return recipe.callback is not None and bool(recipe.callback(told))
 
-    particles, is_interrupted = draw_particles(plan, first, table.targets, relations, random, is_stopped)
+    particles, is_interrupted = draw_particles(plan, starts, table.targets, relations, random, is_stopped)
     particles = particles[:n_draws]
     found = ParticleInputs(relations, particles, table.targets, is_latent, seed, plan.n_kept)
     report = _report(particles, np.array(trace), is_interrupted, time.perf_counter() - started)
@@ -53,17 +53,17 @@ def fit_particles(
     return [_component(recipe, table, particle) for particle in particles], [report], found
 
 
-def _start(
-    inputs: np.ndarray, targets: np.ndarray, layout: Layout, random: np.random.Generator
-) -> tuple[np.ndarray, Relations]:
-    """A filled table, from inputs and outputs together, and the models of its columns given the others."""
-    wide = np.column_stack([inputs, targets])
-    outputs = tuple((inputs.shape[1] + j,) for j in range(targets.shape[1]))
-    filled = fill_by_trees(wide, Layout.of(wide, (*layout.groups, *outputs)), random)[:, : inputs.shape[1]]
+def _starts(
+    inputs: np.ndarray, targets: np.ndarray, layout: Layout, count: int, random: np.random.Generator
+) -> tuple[list[np.ndarray], Relations]:
+    """Filled tables, from inputs and outputs together, and the models of the columns given the others."""
+    q, wide = inputs.shape[1], np.column_stack([inputs, targets])
+    outputs = tuple((q + j,) for j in range(targets.shape[1]))
+    filled, both = fill(wide, Layout.of(wide, (*layout.groups, *outputs)), random)
     relations = Relations(layout, layout.is_missing(inputs), {})
     for group in relations.with_holes():
-        relations.choose(group, filled, random)
-    return filled, relations
+        relations.choose(group, filled[:, :q], random)
+    return [guess(filled, both, random)[:, :q] for _ in range(count)], relations
 
 
 def _component(recipe: Recipe, table: Table, particle: Particle) -> Component:
@@ -80,9 +80,7 @@ def _component(recipe: Recipe, table: Table, particle: Particle) -> Component:
 
 def _engine(parameters: Hyperparameters) -> tuple[Kernel, np.ndarray, np.ndarray]:
     """Kernel, noise variances and output scales of the engine."""
-    share, count = parameters.linear_share, len(parameters.lengthscales)
-    rbf = RBF(1.0 - share, parameters.lengthscales)
-    kernel = rbf + Linear(np.full(count, share / parameters.n_groups))
+    kernel = RBF(1.0, parameters.lengthscales) + Linear(parameters.linear)
     return kernel, parameters.scale * parameters.noise, np.sqrt(parameters.scale)
 
 

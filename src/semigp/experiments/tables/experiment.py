@@ -1,0 +1,56 @@
+"""The experiment as a whole: a profile, or what was asked for, is run, and the page and the figures are written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...baselines.forests import N_SWEEPS, N_TREES
+from ..reporting import Row, write_settings
+from . import columns, fillers, standard_gp, ways
+from .plan import FIRST_SEED, PROFILES, Block
+from .run import all_ways, run_blocks
+from .summary import page
+
+NAME = "tables"
+PACKAGES = ("pandas", *ways.PACKAGES.values(), *fillers.PACKAGES.values())
+
+
+def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
+    """Run a profile, and write the records, the page and the figures. Records that are there are not made again."""
+    settings = PROFILES[profile]
+    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
+    return run_some(settings["blocks"], columns.NAMES, seeds, all_ways(), folder, n_jobs, profile)
+
+
+def run_some(
+    blocks: Sequence[Block], tables: Sequence[str], seeds: Sequence[int], chosen: dict[str, list[str]], folder: Path,
+    n_jobs: int, profile: str, minutes: float = np.inf,
+) -> list[Path]:  # fmt: skip
+    """Run some blocks with some tables, seeds and ways."""
+    started = time.perf_counter()
+    records = run_blocks(blocks, columns.loadable(tables), list(seeds), chosen, folder, n_jobs, 60.0 * minutes)
+    settings = {
+        "profile": profile, "seeds": list(seeds), "tables": list(tables), "ways": chosen,
+        "blocks": [str(block) for block in blocks],
+        "trees": N_TREES, "sweeps of trees": N_SWEEPS, "draws": ways.N_DRAWS,
+        "rows that fit a GP": standard_gp.MOST_ROWS,
+    }  # fmt: skip
+    write_settings(folder / f"{NAME}.json", settings, time.perf_counter() - started, PACKAGES)
+    return write(records, folder)
+
+
+def write(records: Sequence[Row], folder: Path) -> list[Path]:
+    """The page, and the figures if Matplotlib is installed."""
+    path = folder / f"{NAME}.md"
+    path.write_text(page(records), encoding="utf-8")
+    try:
+        from .figures import draw
+
+        return [path, *draw(records, folder)]
+    except ImportError as error:
+        print(f"No figures: {error}.")
+        return [path]
