@@ -213,7 +213,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def _check_training(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """The checked arrays. Arrays of floating point are not copied. Infinite values are found on the first pass."""
         kinds = [np.float64, np.float32]
-        how = {"dtype": kinds, "ensure_all_finite": False, "ensure_min_samples": 2, "order": None}
+        how: dict[str, Any] = {"dtype": kinds, "ensure_all_finite": False, "ensure_min_samples": 2, "order": None}
         X = learn_inputs(self, X, self.categorical_features, **how)
         if self._columns is not None:
             check_columns(X, names_of_inputs(self))
