@@ -75,6 +75,17 @@ def like(values: np.ndarray, X: Any) -> Any:
     return as_frame(values, kind and replace(kind, index=None))
 
 
+def only_one_column(X: Any, column: int, values: np.ndarray) -> Any:
+    """A table with the columns of X, in which all values are missing but those of one column."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        rows = np.full((len(values), np.shape(X)[1]), None, dtype=object)
+        rows[:, column] = values
+        return rows
+    cells = {name: values if place == column else [None] * len(values) for place, name in enumerate(frame.columns)}
+    return nw.to_native(nw.from_dict(cells, backend=frame.implementation))
+
+
 def find_column(names: np.ndarray, column: Any, kind: str) -> int:
     """The number of a column that is given by name or number. The error message calls it `kind`."""
     if isinstance(column, str):

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from semigp.columns.tables import is_frame, read_sheet
+from semigp.columns.tables import copied, is_frame, read_sheet
 
 
 def test_frames_and_arrays():
@@ -32,3 +32,10 @@ def test_frames_and_arrays():
 def test_what_is_not_a_table(X, error, match):
     with pytest.raises(error, match=match):
         read_sheet(X)
+
+
+def test_a_copy_does_not_change_with_the_table():
+    frame, array = pd.DataFrame({"a": [1, 2]}), np.array([[1], [2]])
+    copies = copied(frame), copied(array)
+    frame.loc[0, "a"] = array[0, 0] = 9
+    assert [np.asarray(each).tolist() for each in copies] == [[[1], [2]]] * 2

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from semigp import SemiDescribedGPRegressor, plotting, scores
+from semigp import SemiDescribedGPRegressor, SemiSupervisedGPClassifier, plotting, scores
 from semigp.series.forecast import Forecast
 from semigp.series.reading import read_series
 
@@ -367,3 +367,31 @@ def test_names_are_no_formulas_and_stand_in_the_legend():
     plotting.draw_latent(model, axes, classes=["_a", r"$\x$"])
     figure.canvas.draw()
     assert [text.get_text().lstrip("\u200b") for text in axes.get_legend().get_texts()] == [r"\$\x\$", "_a"]
+
+
+def test_columns_of_every_kind():
+    """Numbers and times are drawn, with the values that the model has filled in; categories are not."""
+    random = np.random.default_rng(0)
+    kind, x = random.integers(2, size=40), random.normal(size=40)
+    frame = pd.DataFrame({"kind": np.array(["a", "b"])[kind], "x": x + kind, "z": x - kind})
+    frame.loc[::5, "kind"], frame.loc[::7, "x"] = None, np.nan
+    label = np.where(np.arange(40) < 10, kind, -1)
+    model = SemiSupervisedGPClassifier(1, n_samples=1, max_iter=10, random_state=0).fit(frame, label)
+    drawn = plotting.draw_imputed(model)
+    assert set(drawn["column"]) == {"x"}
+    np.testing.assert_array_equal(drawn["row"], np.arange(0, 40, 7))
+    np.testing.assert_array_equal(drawn["mean"], model.impute()["x"].iloc[::7])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_prediction_along_a_number_beside_other_columns():
+    """The oracle is the prediction of rows in which only this number is known."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"kind": np.array(["a", "b"])[random.integers(2, size=40)], "x": random.normal(size=40)})
+    y = frame["x"].to_numpy() + 5 * (frame["kind"] == "a")
+    model = SemiDescribedGPRegressor(10, max_iter=10, random_state=0).fit(frame, y)
+    curve = plotting.draw_prediction(model)
+    rows = pd.DataFrame({"kind": None, "x": curve["x"]})
+    np.testing.assert_allclose(curve["y"], model.predict(rows))
+    with pytest.raises(ValueError, match="The input kind does not hold numbers"):
+        plotting.draw_prediction(model, input="kind")

@@ -71,8 +71,9 @@ def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, n
     data, and the drawn places "x" and "y".
     """
     belief, spread = model.impute(return_std=True)
-    mean, names = read_table(belief)
-    std, known = read_table(spread)[0], None if truth is None else read_table(truth, "truth")[0]
+    mean, names = read_inputs(model, belief)
+    std, known = read_table(spread)[0], None if truth is None else read_inputs(model, truth, "truth")[0]
+    std = np.nan_to_num(std)  # of categories, which are not drawn
     rows, columns = np.nonzero(std > 0)
     if not len(rows):
         raise ValueError("The model was fitted to rows without missing or uncertain entries: there is nothing to draw.")
@@ -87,6 +88,12 @@ def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, n
         else:
             places = _draw_against_truth(axes, table, columns, centre[columns], unit[columns])
     return {**table, "x": places, "y": ((mean - centre) / unit)[rows, columns]}
+
+
+def read_inputs(model: Any, X: Any, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
+    """Inputs as numbers (n, q), and their names or numbers. The numbers of categories and times are their codes."""
+    columns = getattr(model, "_columns", None)
+    return read_table(X, name) if columns is None else (columns.encode(X), np.array(columns.names_of_used))
 
 
 def _standard_units(mean: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

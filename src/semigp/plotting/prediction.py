@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..frames import find_column, like, read_table
+from ..columns import Number
+from ..frames import find_column, like, only_one_column, read_table
+from .inputs import read_inputs
 from .style import ABOVE, COLOURS, canvas, plain
 
 _GRID, _Z95 = 200, 1.959963984540054
@@ -26,8 +28,10 @@ def draw_prediction(
     "part" ("curve" or "row"), "x", "x_std", "y" and "y_std".
     """
     belief, spread = model.impute(return_std=True)
-    (inputs, names), std = read_table(belief), read_table(spread)[0]
-    column = int(np.argmax(model.relevance_)) if input is None else find_column(names, input, "input")
+    (inputs, names), std = read_inputs(model, belief), read_table(spread)[0]
+    column = _most_relevant_number(model) if input is None else find_column(names, input, "input")
+    if not _are_numbers(model)[column]:
+        raise ValueError(f"The input {names[column]} does not hold numbers. Choose another one with input=.")
     find_column(np.arange(len(model.noise_variance_)), output, "output")
     curve = _curve(model, belief, inputs[:, column], column, output)
     rows = np.zeros((0, 4))
@@ -45,13 +49,34 @@ def draw_prediction(
     return {"part": parts, **dict(zip(("x", "x_std", "y", "y_std"), np.concatenate([curve, rows]).T, strict=True))}
 
 
+def _are_numbers(model: Any) -> np.ndarray:
+    """Which inputs hold numbers, and not categories or times."""
+    columns = getattr(model, "_columns", None)
+    if columns is None:
+        return np.ones(len(model.relevance_), bool)
+    return np.array([isinstance(kind, Number) for kind in columns.used])
+
+
+def _most_relevant_number(model: Any) -> int:
+    are_numbers = _are_numbers(model)
+    if not are_numbers.any():
+        raise ValueError("No input holds numbers: there is nothing to draw.")
+    return int(np.argmax(np.where(are_numbers, model.relevance_, -1.0)))
+
+
 def _curve(model: Any, belief: Any, values: np.ndarray, column: int, output: int) -> np.ndarray:
     """x, 0, and mean and standard deviation of y along a column, a little beyond the range of the rows."""
     low, high = values.min(), values.max()
-    grid = np.full((_GRID, len(model.relevance_)), np.nan)
-    grid[:, column] = np.linspace(low - 0.05 * (high - low), high + 0.05 * (high - low), _GRID)
-    mean, std = (part.reshape(_GRID, -1)[:, output] for part in model.predict(like(grid, belief), return_std=True))
-    return np.column_stack([grid[:, column], np.zeros(_GRID), mean, std])
+    x = np.linspace(low - 0.05 * (high - low), high + 0.05 * (high - low), _GRID)
+    columns = getattr(model, "_columns", None)
+    if columns is None:
+        grid = np.full((_GRID, len(model.relevance_)), np.nan)
+        grid[:, column] = x
+        rows = like(grid, belief)
+    else:
+        rows = only_one_column(belief, columns.places[column], x)
+    mean, std = (part.reshape(_GRID, -1)[:, output] for part in model.predict(rows, return_std=True))
+    return np.column_stack([x, np.zeros(_GRID), mean, std])
 
 
 def _output_name(model: Any, output: int) -> str:
