@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...columns import Columns
-from ...columns.tables import is_frame
+from ...columns.columns import holds_only_numbers
+from ...columns.tables import copied, is_frame
 from ...frames import FrameKind, as_frame
 
 
@@ -23,9 +24,14 @@ class FilledTables:
     @classmethod
     def like(cls, table: Any, columns: Columns | None) -> FilledTables:
         """Tables like the training table, whose columns are given unless all of them are numbers."""
-        if columns is None and is_frame(table):
+        if columns is None and is_frame(table) and holds_only_numbers(table):
             columns = Columns.learn(table)
-        return cls(FrameKind.of(table), columns, table if columns is not None else None)
+        return cls(FrameKind.of(table), columns, copied(table) if columns is not None else None)
+
+    @property
+    def without_types(self) -> FilledTables:
+        """The same for tables of numbers in which known entries change, too."""
+        return replace(self, columns=None) if self._holds_numbers else self
 
     def filled(self, codes: np.ndarray, table: Any = None) -> Any:
         """A table, by default that of the training rows, with its holes filled in from codes (n, q)."""

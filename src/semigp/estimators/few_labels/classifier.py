@@ -14,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ...columns import Columns
-from ...columns.tables import copied
 from ...core.search.report import Callback, FitReport
 from ...frames import column_names
 from ..common.all_or_nothing import all_or_nothing
@@ -162,7 +161,7 @@ class SemiSupervisedGPClassifier(
             raise ValueError(f"classifier must be an instance: {self.classifier.__name__}(), not the class itself.")
         codes = learn_inputs(self, X, self.categorical_features, copy=True, ensure_min_samples=2)
         check_columns(codes, names_of_inputs(self))
-        self._filled_tables = None if self._columns is None else FilledTables.like(copied(X), self._columns)
+        self._filled_tables = None if self._columns is None else FilledTables.like(X, self._columns)
         X = expanded(self, codes)
         labels, self.output_names_ = read_labels(X, y, sample_weight), column_names(y)
         random = check_random_state(self.random_state)

@@ -18,7 +18,7 @@ from ...core.exact.certain import Hyperparameters, OutputDensity, fit_hyperparam
 from .relations import Relations, random_numbers
 
 # Only so many rows take part in the GP that weighs candidates, and in the fit of its hyperparameters.
-_ROWS_TO_WEIGH, _ROWS_TO_FIT = 600, 500
+_ROWS_TO_WEIGH, _ROWS_TO_FIT = 500, 500
 _CANDIDATES, _FOLDS, _TREES = 12, 10, 3
 _MOVED = 3.0  # about how many holes of a row a candidate fills anew
 # Iterations of the fit of hyperparameters: at the very first, at the start of another chain, and later.

@@ -14,7 +14,7 @@ from .donors import Tree
 from .layout import Layout
 
 # The largest numbers of rows: to choose a GP's hyperparameters, to condition it on, and to grow a tree on.
-_TO_CHOOSE, _TO_CONDITION, _TO_GROW = 200, 400, 5000
+_TO_CHOOSE, _TO_CONDITION, _TO_GROW = 200, 300, 5000
 # Equally probable nodes of a standard normal: exact enough for means, and fair to levels.
 _NODES = ndtri((np.arange(25) + 0.5) / 25)
 _NODES, _WEIGHTS = _NODES / np.std(_NODES), np.full(25, 1.0 / 25)

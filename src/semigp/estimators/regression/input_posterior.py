@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ...columns import Columns, Levels
 from ...core.numerics.mixtures import pooled
 from ...runtime import computing
 from ..common.checks import check_outputs
@@ -31,6 +32,7 @@ class ImputesInputs:
     _arrangement: Any
     _table: Any
     _training: np.ndarray
+    _columns: Columns | None
     _rows: FilledTables
     _frame_kind: Any
     posterior_: str
@@ -63,10 +65,18 @@ class ImputesInputs:
             targets = None if y is None else self._y_units.standard(check_outputs(y, codes, len(self._y_units)))
             mean, std = self._new_moments(self._input_units.standard(codes), targets)
             as_given = self._arrangement.columns_as_given
-        tables = self._tables
+        std = np.where(self._holds_levels, np.nan, std)
+        has_bars = X is None and (self._table_bars > 0).any()  # the entries that have them change
+        tables = self._tables.without_types if has_bars else self._tables
         mean = tables.filled(as_given(np.where(is_uncertain, mean, codes)), X)
         std = tables.spreads(as_given(np.where(is_uncertain, std, 0.0)), X)
         return (mean, std) if return_std else mean
+
+    @property
+    def _holds_levels(self) -> np.ndarray:
+        """Which columns hold categories, in our order."""
+        used = [None] * len(self._input_units.widths) if self._columns is None else self._columns.used
+        return np.array([isinstance(used[j], Levels) for j in self._arrangement.columns])
 
     @property
     def _input_units(self) -> InputUnits:

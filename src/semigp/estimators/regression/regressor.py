@@ -230,7 +230,9 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         # One layout for all arrays: how sums are rounded depends on the order in memory, and iterations amplify that.
         like = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
-        X = learn_inputs(self, X, self.categorical_features, ensure_min_samples=2, copy=True)
+        X = learn_inputs(
+            self, X, self.categorical_features, keeps_identifiers=not self._is_plain, ensure_min_samples=2, copy=True
+        )
         if self._columns is not None and not self._is_plain:
             raise ValueError("With mesh= or checkpoint= all columns must be numbers: encode text, booleans and dates.")
         y = check_array(y, ensure_2d=False, input_name="y", **like)
