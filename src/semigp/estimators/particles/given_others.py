@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 from scipy.special import ndtr, ndtri
 
-from ...core.chained.regression import CURVED, Conditioned, Regression, choose_regression
+from ...core.chained.regression import CURVED, NEARLY_LINEAR, Conditioned, Regression, choose_regression
 from .donors import Tree
 from .layout import Layout
 
@@ -37,8 +37,22 @@ class ColumnModel:
             return cls(None, 0.0)
         some = random.permutation(known)[:_TO_CHOOSE]
         points, values = layout.others(filled[some], group), filled[some, layout.groups[group][0]]
-        regression = choose_regression(points, values, CURVED)
-        return cls(regression, _gp_share(Conditioned.on(regression, points, values), points, values, random))
+        # Nearly linear relations are found by another grid, which misleads where little is known: so both are tried.
+        grids = {choose_regression(points, values, shares) for shares in (CURVED, NEARLY_LINEAR)}
+        gps = [Conditioned.on(regression, points, values) for regression in grids]
+        best = max(gps, key=lambda gp: float(np.sum(_log_density(values, *_left_out(gp, values)))))
+        return cls(best.regression, _gp_share(best, points, values, random))
+
+
+def _left_out(gp: Conditioned, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each value given the others: y - α/K⁻¹_ii and √(s/K⁻¹_ii)."""
+    precision = np.diagonal(scipy.linalg.cho_solve((gp.cholesky, True), np.eye(len(values))))
+    return values - gp.weights / precision, np.sqrt(gp.regression.scale / precision)
+
+
+def _log_density(values: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    """The log density of normal distributions, up to a constant."""
+    return -np.log(std) - 0.5 * ((values - mean) / std) ** 2
 
 
 def _gp_share(gp: Conditioned, points: np.ndarray, values: np.ndarray, random: np.random.Generator) -> float:
@@ -48,8 +62,7 @@ def _gp_share(gp: Conditioned, points: np.ndarray, values: np.ndarray, random: n
     """
     edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, _BINS + 1)[1:-1], method="nearest"))
     bins = np.searchsorted(edges, values, side="right")
-    inverse = scipy.linalg.cho_solve((gp.cholesky, True), np.eye(len(values)))
-    mean, std = values - gp.weights / np.diagonal(inverse), np.sqrt(gp.regression.scale / np.diagonal(inverse))
+    mean, std = _left_out(gp, values)
     limits = np.r_[-np.inf, edges, np.inf]
     by_gp = ndtr((limits[bins + 1] - mean) / std) - ndtr((limits[bins] - mean) / std)
     by_trees = _out_of_bag(points, values, bins, random)
