@@ -58,8 +58,8 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     Parameters
     ----------
     n_inducing : int
-        The number of inducing points. If all inputs are certain, up to twice as many rows are fitted by an exact GP. The
-        GP of a particle is exact up to 1000 rows, and beyond that it has at least 500 inducing points.
+        The number of inducing points. If all inputs are certain, up to twice as many rows are fitted by an exact GP.
+        The GP of a particle is exact up to 1000 rows, and beyond that it has at least 500 inducing points.
     input_prior : {"correlated", "standard"}
         The prior of the missing inputs: learned from the rows, or N(0, I) as in the paper.
     output_noise : {"per-output", "shared"}
@@ -77,8 +77,8 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     max_iter : int
         The largest number of iterations of the optimiser in each stage. The chains of particles have a fixed length.
     callback : callable, optional
-        Called with a `Progress` after every iteration of the optimiser, or sweep of a chain. Returning True ends the fit
-        there.
+        Called with a `Progress` after every iteration of the optimiser, or sweep of a chain. Returning True ends the
+        fit there.
     random_state : int, RandomState or None
     mesh : jax.sharding.Mesh, optional
         The devices over which the rows are spread, usually `semigp.row_mesh()`: all devices, including those of other
