@@ -21,7 +21,7 @@ recorded = X[train].copy()
 recorded[30:][mask_at_random((70, 8), 0.6, random_state=0)] = np.nan
 gappy = np.where(mask_at_random((100, 8), 0.4, random_state=1), np.nan, X[test])  # new rows have holes too
 
-model = SemiDescribedGPRegressor(n_inducing=50, n_draws=5, random_state=0).fit(recorded, y[train])
+model = SemiDescribedGPRegressor(n_draws=6, random_state=0).fit(recorded, y[train])
 imputer = KNNImputer().fit(recorded)
 after_filling = SemiDescribedGPRegressor(n_inducing=50, random_state=0).fit(imputer.transform(recorded), y[train])
 

@@ -19,8 +19,8 @@ train, test = order[:100], order[100:]
 recorded = X[train].copy()
 recorded[40:][mask_at_random((60, 15), 0.5, random_state=0)] = np.nan
 
-model = SemiDescribedGPRegressor(n_inducing=50, n_draws=5, random_state=0).fit(recorded, y[train])
-print(f"q(X) is a {model.posterior_}. {model.fit_report_.message}")
+model = SemiDescribedGPRegressor(n_draws=6, random_state=0).fit(recorded, y[train])
+print(f"The form of q(X): {model.posterior_}. {model.fit_report_.message}")
 
 # %%
 # On the left is the first output along the input that matters most, averaged over the other inputs. On the right is

@@ -47,11 +47,11 @@ for axes, row, name in zip(panels, (2, 1, 0), ("observed", "uncertain", "missing
     axes.set_ylim(bottom=0)
 
 # %%
-# Two forms of q(X)
-# -----------------
+# Forms of q(X)
+# -------------
 # On the left, there are two independent inputs that the outputs determine, and a fifth of the entries is missing. On
 # the right, there are eight inputs that move together. A third of the rows is complete, and the others have lost half
-# of their entries. Both forms predict the outputs of new rows.
+# of their entries. Three forms of q(X) predict the outputs of new rows.
 
 
 def independent(random, n_rows):
@@ -72,11 +72,11 @@ problems = {
     "inputs that move together": (curves[order], curve_outputs[order], curve_holes),
 }
 
-fig, panels = plt.subplots(2, 2, figsize=(8, 7.4), layout="constrained")
+fig, panels = plt.subplots(3, 2, figsize=(8, 11), layout="constrained")
 for column, (title, (x, outputs, holes)) in zip(panels.T, problems.items(), strict=True):
     n = len(holes)
-    for axes, form in zip(column, ("mixture", "gaussian"), strict=True):
-        model = SemiDescribedGPRegressor(n_inducing=45, posterior=form, n_draws=5, random_state=0)
+    for axes, form in zip(column, ("particles", "mixture", "gaussian"), strict=True):
+        model = SemiDescribedGPRegressor(n_inducing=45, posterior=form, n_draws=6, random_state=0)
         model.fit(np.where(holes, np.nan, x[:n]), outputs[:n])
         mean, std = model.predict(x[n:], return_std=True)
         truth, scale = outputs[n:], outputs[n:].std()
@@ -91,7 +91,8 @@ for column, (title, (x, outputs, holes)) in zip(panels.T, problems.items(), stri
 
 # %%
 # A Gaussian q(x) is in one place. Where the outputs allow for two places, it may be in the wrong one. On the left its
-# predictions are better than those of the mixture, although it finds the missing inputs less well.
+# predictions are better than those of the mixture, although it finds the missing inputs less well. Particles, the
+# default, can be in several places.
 
 # %%
 # How uncertainty is carried forward

@@ -38,10 +38,10 @@ def impute(
 ) -> None:
     """Fill in the missing cells of a table, with their uncertainty.
 
-    Every column is modelled as a Gaussian process of the others. A column x of numbers or times that had missing cells
-    is followed by x_std: the standard deviation of the filled-in values (of times, in seconds), and 0 where the value
-    was known. A column x of text or of true and false is followed by x_prob: the probability of the filled-in value.
-    Identifiers and free text are unchanged.
+    Every column is predicted from the others, by a Gaussian process and by similar rows. A column x of numbers or times
+    that had missing cells is followed by x_std: the standard deviation of the filled-in values (of times, in seconds),
+    and 0 where the value was known. A column x of text or of true and false is followed by x_prob: the probability of
+    the filled-in value. Identifiers and free text are unchanged.
 
     Example: semigp impute data.csv -o filled.csv
     """

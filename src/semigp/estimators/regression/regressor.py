@@ -58,12 +58,12 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     Parameters
     ----------
     n_inducing : int
-        The number of inducing points. If all inputs are certain, as they are in every draw, up to twice as many rows
-        are fitted by an exact GP.
+        The number of inducing points. If all inputs are certain, up to twice as many rows are fitted by an exact GP.
+        The GP of a particle is exact up to 1000 rows, and beyond that it has at least 500 inducing points.
     input_prior : {"correlated", "standard"}
         The prior of the missing inputs: learned from the rows, or N(0, I) as in the paper.
     output_noise : {"per-output", "shared"}
-        Whether every output has its own noise and signal variance.
+        Whether every output has its own noise and signal variance. In particles every output has.
     input_noise : {"prior", "constraint"}
         What error bars mean. "prior": the true input has the prior N(x, X_std²), and q(x) is free. "constraint": the
         mean of q(x) stays at x, as in the paper's variational constraint.
@@ -75,9 +75,10 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     n_draws : int
         The number of draws of the missing inputs. Each of them has a GP.
     max_iter : int
-        The largest number of iterations of the optimiser in each stage.
+        The largest number of iterations of the optimiser in each stage. The chains of particles have a fixed length.
     callback : callable, optional
-        Called with a `Progress` after every iteration of the optimiser. Returning True ends the fit there.
+        Called with a `Progress` after every iteration of the optimiser, or sweep of a chain. Returning True ends the
+        fit there.
     random_state : int, RandomState or None
     mesh : jax.sharding.Mesh, optional
         The devices over which the rows are spread, usually `semigp.row_mesh()`: all devices, including those of other
@@ -97,17 +98,18 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     Attributes
     ----------
     bound_ : float
-        The bound on the log evidence of the standardised outputs, hyperpriors included, averaged over the mixture.
+        The bound on the log evidence of the standardised outputs, hyperpriors included, averaged over the draws. For
+        particles it is the log evidence without its constant, of at most 500 rows.
     fit_report_ : FitReport
         Status, message, trace and every stage of the fit. With ``input_prior="standard"``, the first stage may be that
         of the complete rows.
     n_iter_ : int
-        The number of iterations of the longest optimisation.
+        The number of iterations of the longest optimisation, or the number of sweeps of all chains.
     relevance_ : (n_features_in_,)
         How much each input matters: the prior variance of the slope along it, in standard units, relative to the
         largest, which is 1.
     noise_variance_ : (p,)
-        The noise variance of the outputs, in their own units squared, averaged over the mixture.
+        The noise variance of the outputs, in their own units squared, averaged over the draws.
     posterior_ : {"particles", "mixture", "gaussian"}
         The form of q(X) that was used.
     has_error_bars_ : (n_features_in_,)
