@@ -57,8 +57,12 @@ def fit_hyperparameters(
     groups: Int[np.ndarray, " d"],
     start: Hyperparameters | None,
     max_iterations: int,
+    has_shared_noise: bool = False,
 ) -> Hyperparameters:
-    """The hyperparameters of highest evidence. `groups` holds the number of the group of every input."""
+    """The hyperparameters of highest evidence. `groups` holds the number of the group of every input.
+
+    With shared noise all outputs have the same s and r.
+    """
     q = int(groups.max()) + 1 if len(groups) else 1
     means = np.r_[np.full(q, 0.5 * np.log(q)), np.full(q, _LINEAR - np.log(q)), _NOISE]
     spreads = np.r_[np.full(q, _LENGTHSCALE_SPREAD), np.full(q, _LINEAR_SPREAD), _NOISE_SPREAD]
@@ -69,13 +73,13 @@ def fit_hyperparameters(
         deviations = (free - means) / spreads
         value, gradient = 0.5 * float(deviations @ deviations), deviations / spreads
         for rows, outputs in patterns:
-            more, slope = _loss(free, inputs[rows], targets[np.ix_(rows, outputs)], groups)
+            more, slope = _loss(free, inputs[rows], targets[np.ix_(rows, outputs)], groups, has_shared_noise)
             value, gradient = value + more, gradient + slope
         return value, gradient
 
     bounds = [(-2.0, 6.0)] * q + [(-12.0, 6.0)] * q + [(-10.0, 1.0)]
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iterations})
-    return _with_noise(found.x, -float(found.fun), inputs, targets, groups, patterns)
+    return _with_noise(found.x, -float(found.fun), inputs, targets, groups, patterns, has_shared_noise)
 
 
 def _patterns(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -86,7 +90,9 @@ def _patterns(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
             yield np.flatnonzero(pattern), np.flatnonzero((known == pattern[:, None]).all(axis=0))
 
 
-def _loss(free: np.ndarray, X: np.ndarray, Y: np.ndarray, groups: np.ndarray) -> tuple[float, np.ndarray]:
+def _loss(
+    free: np.ndarray, X: np.ndarray, Y: np.ndarray, groups: np.ndarray, has_shared_noise: bool = False
+) -> tuple[float, np.ndarray]:
     """-log p(Y) without constants, and its gradient: ½ Σ_p n log s_p + p/2 log|K + rI|."""
     (n, p), q = Y.shape, len(free) // 2
     lengthscales, linear, noise = np.exp(free[:q])[groups], np.exp(free[q : 2 * q])[groups], np.exp(free[-1])
@@ -95,6 +101,7 @@ def _loss(free: np.ndarray, X: np.ndarray, Y: np.ndarray, groups: np.ndarray) ->
     inverse, log_determinant = _inverse(bumps + (X * linear) @ X.T, noise)
     weights = inverse @ Y
     scale = np.sum(Y * weights, axis=0) / n + _JITTER
+    scale = np.full(p, scale.mean()) if has_shared_noise else scale
     value = 0.5 * n * float(np.sum(np.log(scale))) + 0.5 * p * log_determinant
     # ∂value/∂K = -½ M,  M = Σ_p α_p α_pᵀ/s_p - p (K + rI)⁻¹
     M = (weights / scale) @ weights.T - p * inverse
@@ -118,7 +125,13 @@ def _inverse(covariance: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
 
 
 def _with_noise(
-    free: np.ndarray, evidence: float, X: np.ndarray, Y: np.ndarray, groups: np.ndarray, patterns: list
+    free: np.ndarray,
+    evidence: float,
+    X: np.ndarray,
+    Y: np.ndarray,
+    groups: np.ndarray,
+    patterns: list,
+    has_shared_noise: bool,
 ) -> Hyperparameters:
     """The hyperparameters with noise and scale of every output. Several outputs choose their noise from a grid."""
     q, p = len(free) // 2, Y.shape[1]
@@ -126,9 +139,9 @@ def _with_noise(
     found = Hyperparameters(np.exp(free[:q])[groups], np.exp(free[q:-1])[groups], noise, scale, evidence, free)
     for rows, outputs in patterns:
         covariance, known = found.covariance(X[rows], X[rows]), Y[np.ix_(rows, outputs)]
-        if p == 1:
+        if p == 1 or has_shared_noise:
             inverse, _ = _inverse(covariance, noise[0])
-            scale[0] = np.sum(known * (inverse @ known)) / len(rows) + _JITTER
+            scale[outputs] = np.sum(known * (inverse @ known), axis=0) / len(rows) + _JITTER
             continue
         # With K = U Λ Uᵀ: s = Σ (Uᵀy)²/(λ + r) / n, and the loss is ½ n log s + ½ Σ log(λ + r).
         values, vectors = scipy.linalg.eigh(covariance, driver="evd", check_finite=False)
@@ -137,6 +150,8 @@ def _with_noise(
         losses = 0.5 * len(rows) * np.log(scales) + 0.5 * np.sum(np.log(spectrum), axis=0)
         best = np.argmin(losses, axis=1)
         noise[outputs], scale[outputs] = _NOISES[best], scales[np.arange(len(outputs)), best]
+    if has_shared_noise:
+        scale[:] = scale.mean()
     return found
 
 

@@ -2,9 +2,11 @@
 
 A chain starts at a filled table. Every sweep gives each row with holes several candidates: its current inputs, and
 draws of some of its missing inputs given the others, without the outputs. One of them is chosen with a probability in
-proportion to the density of the row's outputs under the GP of other rows. With candidates from p(x missing | x known),
-this is a step of a Markov chain whose stationary distribution is p(x missing | x known, y): iterated sampling
-importance resampling (Andrieu, Lee and Vihola 2018). From time to time the hyperparameters of the GP are fitted anew.
+proportion to the density of the row's outputs under the GP of other rows. If the candidates were independent draws
+from p(x missing | x known), this were a step of a Markov chain whose stationary distribution is p(x missing | x known,
+y): iterated sampling importance resampling (Andrieu, Lee and Vihola 2018). They are that where one entry is drawn anew.
+Several are drawn one after the other, given the current values of the rest. From time to time the hyperparameters of
+the GP are fitted anew.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from .relations import Relations, random_numbers
 
 # Only so many rows take part in the GP that weighs candidates, and in the fit of its hyperparameters.
 _ROWS_TO_WEIGH, _ROWS_TO_FIT = 500, 500
-_CANDIDATES, _FOLDS, _TREES = 12, 10, 3
+_SWEEPS, _CANDIDATES, _FOLDS, _TREES = 10, 12, 10, 3
 _MOVED = 3.0  # about how many holes of a row a candidate fills anew
 # Iterations of the fit of hyperparameters: at the very first, at the start of another chain, and later.
 _FIRST, _START, _LATER, _FIT_EVERY = 40, 15, 10, 4
@@ -31,6 +33,7 @@ class Particle:
 
     table: np.ndarray
     parameters: Hyperparameters
+    chain: int  # the number of the chain that it comes from
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,14 @@ class Plan:
     n_chains: int
     n_sweeps: int
     n_kept: int
+    max_iter: int = _FIRST  # the largest number of iterations of a fit of hyperparameters
+    has_shared_noise: bool = False  # whether all outputs have the same noise
 
     @classmethod
-    def of(cls, n_draws: int, n_sweeps: int = 10) -> Plan:
+    def of(cls, n_draws: int, max_iter: int = _FIRST, has_shared_noise: bool = False) -> Plan:
         """A plan that keeps at least `n_draws` tables."""
         n_kept = min(3, n_draws)
-        return cls(-(-n_draws // n_kept), n_sweeps, n_kept)
+        return cls(-(-n_draws // n_kept), _SWEEPS, n_kept, max_iter, has_shared_noise)
 
     def is_kept(self, sweep: int) -> bool:
         """Whether the table after this sweep is kept."""
@@ -70,17 +75,17 @@ def draw_particles(
     The hyperparameters of the first chain are where those of the others start.
     """
     particles: list[Particle] = []
-    first = _fit(starts[0], targets, relations, None, _FIRST)
+    first = _fit(plan, starts[0], targets, relations, None, _FIRST)
     for chain in range(plan.n_chains):
         table, parameters = starts[chain].copy(), first
         for sweep in range(plan.n_sweeps):
             if sweep % _FIT_EVERY == 0 and (sweep or chain):
-                parameters = _fit(table, targets, relations, parameters, _LATER if sweep else _START)
+                parameters = _fit(plan, table, targets, relations, parameters, _LATER if sweep else _START)
             _sweep(table, targets, relations, parameters, random)
             stop = is_stopped(chain, sweep, parameters.log_evidence)
             if plan.is_kept(sweep) or (stop and not particles):
-                parameters = _fit(table, targets, relations, parameters, _LATER)
-                particles.append(Particle(table.copy(), parameters))
+                parameters = _fit(plan, table, targets, relations, parameters, _LATER)
+                particles.append(Particle(table.copy(), parameters, chain))
             if stop:
                 return particles, True
         first = parameters if chain == 0 else first
@@ -88,12 +93,18 @@ def draw_particles(
 
 
 def _fit(
-    table: np.ndarray, targets: np.ndarray, relations: Relations, start: Hyperparameters | None, iterations: int
+    plan: Plan,
+    table: np.ndarray,
+    targets: np.ndarray,
+    relations: Relations,
+    start: Hyperparameters | None,
+    iterations: int,
 ) -> Hyperparameters:
     rows = np.flatnonzero(~np.isnan(targets).all(axis=1))
     if len(rows) > _ROWS_TO_FIT:  # rows are sorted by content, so that every so-many-th is a fair sample
         rows = rows[np.linspace(0, len(rows) - 1, _ROWS_TO_FIT).astype(int)]
-    return fit_hyperparameters(table[rows], targets[rows], relations.layout.group_of, start, iterations)
+    most, groups = min(iterations, plan.max_iter), relations.layout.group_of
+    return fit_hyperparameters(table[rows], targets[rows], groups, start, most, plan.has_shared_noise)
 
 
 def _sweep(

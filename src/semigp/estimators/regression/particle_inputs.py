@@ -30,12 +30,11 @@ class ParticleInputs:
     targets: np.ndarray
     is_latent: np.ndarray  # (d,)
     seed: int
-    n_kept: int  # tables of one chain, which follow each other
 
     @property
     def tables(self) -> np.ndarray:
         """The tables without holes (k, n, d), NaN in latent columns."""
-        return np.stack([self._among_latent(particle.table) for particle in self.particles])
+        return np.stack([self.among_latent(particle.table) for particle in self.particles])
 
     def beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[InputBelief]:
         """Beliefs about new rows: one if nothing has to be drawn, otherwise one for every draw."""
@@ -52,26 +51,26 @@ class ParticleInputs:
         All rows get the same random numbers, so that the draws of a row do not depend on the rows beside it.
         """
         known = inputs[:, ~self.is_latent]
-        chains = self._chains()
+        chains = self.chains()
         if targets is None:
             each = -(-_DRAWS // len(chains))
             parts = [self._without_outputs(chain, known, each) for chain in range(len(chains))]
         else:
             parts = [self._given_outputs(chain, known, targets) for chain in range(len(chains))]
-        return np.stack([self._among_latent(draw) for draw in np.concatenate(parts)])
+        return np.stack([self.among_latent(draw) for draw in np.concatenate(parts)])
 
-    def _chains(self) -> list[Particle]:
+    def chains(self) -> list[Particle]:
         """The last particle of every chain."""
-        return self.particles[self.n_kept - 1 :: self.n_kept] or self.particles[-1:]
+        return list({particle.chain: particle for particle in self.particles}.values())
 
     def _without_outputs(self, chain: int, inputs: np.ndarray, count: int) -> np.ndarray:
         """Draws (count, n, d) of rows given their known inputs."""
-        table = self._chains()[chain].table
+        table = self.chains()[chain].table
         return draw_new_rows(inputs, self.relations, table, count, _TREES, (self.seed, chain))
 
     def _given_outputs(self, chain: int, inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Draws of rows given their known inputs and outputs: candidates without outputs, chosen by the outputs."""
-        particle = self._chains()[chain]
+        particle = self.chains()[chain]
         density = OutputDensity(particle.parameters, particle.table, self.targets)
         options = np.swapaxes(self._without_outputs(chain, inputs, _CANDIDATES), 0, 1)
         logs = density.log_densities(options, targets, np.zeros(0, int))
@@ -79,7 +78,7 @@ class ParticleInputs:
         chosen = [choose(logs, np.full(len(logs), place)) for place in places]
         return np.stack([options[np.arange(len(options)), each] for each in chosen])
 
-    def _among_latent(self, columns: np.ndarray) -> np.ndarray:
+    def among_latent(self, columns: np.ndarray) -> np.ndarray:
         """Features that are not latent, put in their places in an array whose latent columns are NaN."""
         full = np.full((len(columns), len(self.is_latent)), np.nan)
         full[:, ~self.is_latent] = columns

@@ -36,7 +36,7 @@ def fit_particles(
     inputs, places = table.inputs[:, ~is_latent], np.cumsum(~is_latent) - 1
     kept = tuple(tuple(int(places[i]) for i in group) for group in groups if not is_latent[group[0]])
     layout = Layout.of(inputs, kept)
-    plan, trace = Plan.of(n_draws), []
+    plan, trace = Plan.of(n_draws, recipe.max_iter, not recipe.per_output), []
     starts, relations = _starts(inputs, table.targets, layout, plan.n_chains, random)
 
     def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
@@ -47,7 +47,7 @@ def fit_particles(
 
     particles, is_interrupted = draw_particles(plan, starts, table.targets, relations, random, is_stopped)
     particles = particles[:n_draws]
-    found = ParticleInputs(relations, particles, table.targets, is_latent, seed, plan.n_kept)
+    found = ParticleInputs(relations, particles, table.targets, is_latent, seed)
     report = _report(particles, np.array(trace), is_interrupted, time.perf_counter() - started)
     if is_latent.any() or (table.error > 0).any():
         return *_fit_again(recipe, table, found, report), found
@@ -95,8 +95,9 @@ def _fit_again(
     """Components whose latent inputs and error bars have a Gaussian q(x)."""
     recipe = replace(recipe, linear=True, lengthscale_spread=LENGTHSCALE_SPREAD)
     components, reports, before = [], [], None
-    for drawn in found.tables[found.n_kept - 1 :: found.n_kept]:
-        component, more = fit_component(recipe, replace(table, inputs=drawn), None, before)
+    for particle in found.chains():
+        drawn = replace(table, inputs=found.among_latent(particle.table))
+        component, more = fit_component(recipe, drawn, None, before)
         components.append(component)
         reports.append(more)
         before = before or component.model
