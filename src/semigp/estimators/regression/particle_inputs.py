@@ -60,9 +60,14 @@ class ParticleInputs:
             parts = [self._given_outputs(chain, known, targets) for chain in range(len(chains))]
         return np.stack([self._among_latent(draw) for draw in np.concatenate(parts)])
 
+    @property
+    def last_tables(self) -> np.ndarray:
+        """The last table of every chain."""
+        return np.stack([self._among_latent(particle.table) for particle in self._chains()])
+
     def _chains(self) -> list[Particle]:
-        """The last particle of every chain."""
-        return self.particles[self.n_kept - 1 :: self.n_kept] or self.particles[-1:]
+        """The last particle of every chain. A chain that was stopped, or is not needed whole, has fewer than others."""
+        return [self.particles[i : i + self.n_kept][-1] for i in range(0, len(self.particles), self.n_kept)]
 
     def _without_outputs(self, chain: int, inputs: np.ndarray, count: int) -> np.ndarray:
         """Draws (count, n, d) of rows given their known inputs."""

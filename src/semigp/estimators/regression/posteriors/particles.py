@@ -91,7 +91,7 @@ def _fit_again(
     """Components whose latent inputs and error bars have a Gaussian q(x)."""
     recipe = replace(recipe, linear=True, lengthscale_spread=LENGTHSCALE_SPREAD)
     components, reports, before = [], [], None
-    for drawn in found.tables[found.n_kept - 1 :: found.n_kept]:
+    for drawn in found.last_tables:
         component, more = fit_component(recipe, replace(table, inputs=drawn), None, before)
         components.append(component)
         reports.append(more)
