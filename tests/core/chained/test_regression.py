@@ -30,3 +30,23 @@ def test_noise_and_lines_are_told_apart(random):
     line = choose_regression(points, points @ [1.0, -0.5], CURVED)
     assert (line.linear_share, line.noise) == (1.0, NOISES[0])
     assert choose_regression(points, random.normal(size=60), CURVED).noise >= NOISES[-2]
+
+
+def test_joint_draws_have_the_dense_covariance(random, monkeypatch):
+    """s (K + rI - KᵀC⁻¹K), read off by drawing with one normal at a time, as draws are linear in them; 1e-10. Points of
+    another block are independent."""
+    points, values, new = random.normal(size=(25, 2)), random.normal(size=25), random.normal(size=(6, 2))
+    regression = Regression(0.6, 0.2, 0.01, 1.7)
+    conditioned = Conditioned.on(regression, points, values)
+    mean, variance = conditioned.predict(new)
+    np.testing.assert_allclose(conditioned.draw_jointly(new, np.zeros(6)), mean, rtol=1e-10)
+    root = np.array([conditioned.draw_jointly(new, unit) - mean for unit in np.eye(6)])
+    inverse = np.linalg.inv(regression.covariance(points, points) + 0.01 * np.eye(25))
+    cross = regression.covariance(points, new)
+    expected = 1.7 * (regression.covariance(new, new) + 0.01 * np.eye(6) - cross.T @ inverse @ cross)
+    np.testing.assert_allclose(root.T @ root, expected, atol=1e-10)
+    np.testing.assert_allclose(np.diag(expected), variance, rtol=1e-8)
+    monkeypatch.setattr("semigp.core.chained.regression._JOINT", 4)
+    root = np.array([conditioned.draw_jointly(new, unit) - mean for unit in np.eye(6)])
+    expected[:4, 4:] = expected[4:, :4] = 0.0
+    np.testing.assert_allclose(root.T @ root, expected, atol=1e-10)

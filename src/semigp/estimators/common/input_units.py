@@ -42,6 +42,7 @@ class InputUnits:
     std: np.ndarray
     lower: np.ndarray  # the known range, in features
     upper: np.ndarray
+    is_held: bool = True  # whether features are held near the known range
 
     @classmethod
     def of(cls, codes: np.ndarray, widths: Sequence[int], is_warped: np.ndarray) -> InputUnits:
@@ -62,8 +63,7 @@ class InputUnits:
 
     def without_limits(self) -> InputUnits:
         """The same units for inputs that may lie anywhere."""
-        limits = np.full(len(self.mean), np.inf)
-        return replace(self, lower=-limits, upper=limits)
+        return replace(self, is_held=False)
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
@@ -79,7 +79,7 @@ class InputUnits:
     def standard(self, codes: np.ndarray) -> np.ndarray:
         """Features (n, d) of codes (n, q)."""
         features = (_warp((_expand(codes, self.widths) - self.middle) / self.spread, self.power) - self.mean) / self.std
-        return np.clip(features, self.lower - _MARGIN, self.upper + _MARGIN)
+        return np.clip(features, self.lower - _MARGIN, self.upper + _MARGIN) if self.is_held else features
 
     def bars(self, codes: np.ndarray, error: np.ndarray) -> np.ndarray:
         """Error bars of features: those of codes times the slope of the warp, (1 + |u|)^(λ - 1)."""
@@ -98,18 +98,18 @@ class InputUnits:
     def natural_of(self, features: np.ndarray, column: int) -> np.ndarray:
         """Codes (…) of the features (…, width) of one column."""
         some = list(self.groups[column])
-        own = {name: part[some] for name, part in vars(self).items() if name != "widths"}
+        own = {name: part[some] for name, part in vars(self).items() if isinstance(part, np.ndarray)}
         return InputUnits((len(some),), **own).natural(features)[..., 0]
 
     def natural_moments(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of codes, from those of features that are Gaussian. Levels have NaN as theirs."""
-        held = np.isinf(self.lower) | (self.power == 1.0)  # linear: exact, and not cut at the range
         codes = np.array([self.natural(mean + np.sqrt(variance) * node) for node in _NODES])
         weights = (_WEIGHTS / _WEIGHTS.sum())[:, None, None]
         expected = np.sum(weights * codes, axis=0)
         std = np.sqrt(np.maximum(np.sum(weights * (codes - expected) ** 2, axis=0), 0.0))
         first = np.array([group[0] for group in self.groups])
-        linear, is_linear = (mean * self.std + self.mean) * self.spread + self.middle, held[first]
+        # Without a warp, moments are exact, and not cut at the range.
+        linear, is_linear = (mean * self.std + self.mean) * self.spread + self.middle, self.power[first] == 1.0
         expected = np.where(is_linear, linear[:, first], expected)
         std = np.where(is_linear, (np.sqrt(variance) * self.std * self.spread)[:, first], std)
         return np.where(self.is_level, self.natural(mean), expected), np.where(self.is_level, np.nan, std)
@@ -157,14 +157,16 @@ def _warp(values: np.ndarray, power: np.ndarray) -> np.ndarray:
     exponent = np.where(values >= 0.0, power, 2.0 - power)
     logs = np.log1p(np.abs(values))
     safe = np.where(exponent == 0.0, 1.0, exponent)
-    return np.sign(values) * np.where(exponent == 0.0, logs, np.expm1(safe * logs) / safe)
+    warped = np.sign(values) * np.where(exponent == 0.0, logs, np.expm1(safe * logs) / safe)
+    return np.where(power == 1.0, values, warped)  # to the last digit
 
 
 def _unwarp(warped: np.ndarray, power: np.ndarray) -> np.ndarray:
     exponent = np.where(warped >= 0.0, power, 2.0 - power)
     safe = np.where(exponent == 0.0, 1.0, exponent)
     logs = np.log1p(np.maximum(safe * np.abs(warped), -1.0 + 1e-12)) / safe
-    return np.sign(warped) * np.expm1(np.where(exponent == 0.0, np.abs(warped), logs))
+    values = np.sign(warped) * np.expm1(np.where(exponent == 0.0, np.abs(warped), logs))
+    return np.where(power == 1.0, warped, values)
 
 
 def _expand(codes: np.ndarray, widths: Sequence[int]) -> np.ndarray:

@@ -1,0 +1,130 @@
+"""Draws of missing inputs given the outputs. Oracles: exact posteriors of problems with few possible inputs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from semigp.core.exact.certain import Hyperparameters, OutputDensity
+from semigp.estimators.particles import chains
+from semigp.estimators.particles.chains import Plan, candidates, choose, draw_particles
+from semigp.estimators.particles.layout import Layout
+from semigp.estimators.particles.relations import Relations, fill
+
+
+def test_choices_have_the_right_frequencies(random):
+    """An even grid of 1000 uniform numbers: every frequency to 1/1000 of its probability, whatever the constant."""
+    logs = random.normal(size=(1, 5)) * 2.0
+    weights = np.exp(logs[0]) / np.exp(logs[0]).sum()
+    grid = (np.arange(1000) + 0.5) / 1000
+    for shift in (0.0, -5000.0, 5000.0):
+        chosen = choose(np.tile(logs + shift, (1000, 1)), grid)
+        np.testing.assert_allclose(np.bincount(chosen, minlength=5) / 1000, weights, atol=1e-3)
+    np.testing.assert_array_equal(choose(np.array([[-np.inf, 0.0, -np.inf]]), np.array([0.5])), [1])
+
+
+@pytest.mark.parametrize("n_draws", [1, 2, 3, 4, 15])
+def test_a_plan_keeps_what_it_says(n_draws):
+    plan = Plan.of(n_draws)
+    kept = [sweep for sweep in range(plan.n_sweeps) if plan.is_kept(sweep)]
+    assert len(kept) == plan.n_kept
+    assert kept[-1] == plan.n_sweeps - 1
+    assert set(np.diff(kept)) <= {2}
+    assert n_draws <= plan.n_chains * plan.n_kept < n_draws + 3
+
+
+@dataclass
+class _Coins:
+    """A column that is -1, 0 or 1 with the probabilities 0.2, 0.3 and 0.5, whatever the others are."""
+
+    def draw(self, rows, choice, normal, uniform):
+        return np.select([choice < 0.2, choice < 0.5], [-1.0, 0.0], 1.0)[:, None]
+
+
+def test_the_chain_goes_to_the_posterior(monkeypatch, random):
+    """Oracle: Bayes' rule for the one missing input, p(x) p(y | x, other rows). 1500 sweeps that depend on each other
+    little: 4 standard errors of independent ones, 0.05. The likelihood moves the probabilities by more than that."""
+    X = np.linspace(-2, 2, 8)[:, None]
+    y = 0.6 * X
+    table = np.r_[X, [[0.0]]]
+    targets = np.r_[y, [[-0.5]]]
+    parameters = Hyperparameters(np.ones(1), np.zeros(1), np.full(1, 0.5), np.full(1, 0.3), 0.0, np.zeros(3))
+    missing = np.zeros((9, 1), bool)
+    missing[8] = True
+    relations = Relations(Layout.of(table, ((0,),)), missing, {})
+    monkeypatch.setattr(Relations, "conditional", lambda *_: _Coins())
+    options = np.array([[[-1.0], [0.0], [1.0]]])
+    likelihood = np.exp(OutputDensity(parameters, table, targets).log_densities(options, targets[8:], np.array([8])))[0]
+    posterior = likelihood * [0.2, 0.3, 0.5] / np.sum(likelihood * [0.2, 0.3, 0.5])
+    assert np.abs(posterior - [0.2, 0.3, 0.5]).max() > 0.1
+    counts = np.zeros(3)
+    for _ in range(1500):
+        chains._sweep(table, targets, relations, parameters, random)
+        counts[int(table[8, 0]) + 1] += 1
+    np.testing.assert_allclose(counts / 1500, posterior, atol=0.05)
+    np.testing.assert_array_equal(table[:8], X)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Two inputs that tell nothing about each other, an output of both, and one row in which y is missing, too."""
+    random = np.random.default_rng(0)
+    truth = random.normal(size=(50, 2))
+    targets = np.column_stack([truth[:, 0] + truth[:, 1], truth[:, 0] - truth[:, 1]]) + 0.05 * random.normal(
+        size=(50, 2)
+    )
+    table = np.where(random.random(truth.shape) < 0.25, np.nan, truth)
+    targets[3], targets[5, 0] = np.nan, np.nan
+    filled, relations = fill(table, Layout.of(table, ((0,), (1,))), random)
+    return truth, table, targets, filled, relations
+
+
+def test_candidates(problem, random):
+    """The first is what is there; the others change holes only, and usually do."""
+    _, table, _, filled, relations = problem
+    rows = np.flatnonzero(relations.missing.any(axis=1))
+    options = candidates(filled, rows, relations, random)
+    np.testing.assert_array_equal(options[:, 0], filled[rows])
+    known = ~np.isnan(table[rows])
+    np.testing.assert_array_equal(options.swapaxes(0, 1)[:, known], np.tile(table[rows][known], (options.shape[1], 1)))
+    assert np.mean(options[:, 1:] != options[:, :1]) > 0.3
+
+
+def test_outputs_find_the_inputs(problem):
+    """Known entries stay; errors of what was hidden are half those of the fill without outputs; seeds decide."""
+    truth, table, targets, filled, relations = problem
+    plan = Plan(2, 6, 2)
+    found, again = (
+        draw_particles(plan, [filled, filled], targets, relations, np.random.default_rng(1)) for _ in range(2)
+    )
+    particles, is_stopped = found
+    assert (len(particles), is_stopped) == (4, False)
+    holes = np.isnan(table)
+    for one, other in zip(particles, again[0], strict=True):
+        np.testing.assert_array_equal(one.table[~holes], table[~holes])
+        np.testing.assert_array_equal(one.table, other.table)
+    told = holes & ~np.isnan(targets).any(axis=1, keepdims=True)
+    mean = np.mean([particle.table for particle in particles], axis=0)
+    errors = [np.sqrt(np.mean((some - truth)[told] ** 2)) for some in (mean, filled)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_a_stop_leaves_a_particle(problem):
+    """After the first sweep, or after what was kept by then."""
+    _, _, targets, filled, relations = problem
+    calls = []
+
+    def stop_at(end):
+        def is_stopped(chain, sweep, evidence):
+            calls.append((chain, sweep, np.isfinite(evidence)))
+            return (chain, sweep) == end
+
+        return is_stopped
+
+    for end, count in (((0, 0), 1), ((0, 2), 1), ((1, 0), 2)):
+        calls.clear()
+        random = np.random.default_rng(0)
+        particles, was = draw_particles(Plan(2, 4, 2), [filled] * 2, targets, relations, random, stop_at(end))
+        assert (len(particles), was) == (count, True)
+        assert calls[-1] == (*end, True)
+        assert len(calls) == 4 * end[0] + end[1] + 1
