@@ -22,8 +22,8 @@ from scipy.optimize import minimize
 # Noise variances relative to the signal, from which each of several outputs chooses.
 _NOISES = np.geomspace(1e-4, 3.0, 22)
 _JITTER = 1e-6
-# Hyperpriors for q groups: log ℓ ~ N(log √q, .7²), log v ~ N(log .1/q, 2²), log r ~ N(log .1, 2²).
-_LENGTHSCALE_SPREAD, _LINEAR, _LINEAR_SPREAD, _NOISE, _NOISE_SPREAD = 0.7, np.log(0.1), 2.0, np.log(0.1), 2.0
+# Hyperpriors for q groups: log ℓ ~ N(log √q, .5²), log v ~ N(log .1/q, 2²), log r ~ N(log .1, 2²).
+_LENGTHSCALE_SPREAD, _LINEAR, _LINEAR_SPREAD, _NOISE, _NOISE_SPREAD = 0.5, np.log(0.1), 2.0, np.log(0.1), 2.0
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from .donors import Tree
 from .layout import Layout
 
 # The largest numbers of rows: to choose a GP's hyperparameters, to condition it on, and to grow a tree on.
-_TO_CHOOSE, _TO_CONDITION, _TO_GROW = 200, 300, 5000
+_TO_CHOOSE, _TO_CONDITION, _TO_GROW = 150, 300, 5000
 # Equally probable nodes of a standard normal: exact enough for means, and fair to levels.
 _NODES = ndtri((np.arange(25) + 0.5) / 25)
 _NODES, _WEIGHTS = _NODES / np.std(_NODES), np.full(25, 1.0 / 25)
@@ -165,8 +165,12 @@ class Conditional:
         return (1.0 - self.gp_share) * by_trees + self.gp_share * self.gp.predict(points)[0][:, None]
 
     def between(self, rows: np.ndarray, normal: np.ndarray) -> np.ndarray:
-        """A number for every row (k,): the mean of the trees and a draw of the GP, weighed by their shares."""
+        """A number for every row (k,): between the mean of the trees and a draw of the GP.
+
+        The GP's weight is the square of its share, so that it counts where it is clearly ahead.
+        """
         points = self.layout.others(rows, self.group)
         by_trees = np.mean([tree.means(points, self.values) for tree in self.trees], axis=0)[:, 0]
         drawn = 0.0 if self.gp is None else self._gp_draw(points, normal, is_joint=False)
-        return self.layout.allowed((1.0 - self.gp_share) * by_trees + self.gp_share * drawn, self.group)
+        weight = self.gp_share**2
+        return self.layout.allowed((1.0 - weight) * by_trees + weight * drawn, self.group)

@@ -10,8 +10,8 @@ import numpy as np
 from .given_others import ColumnModel, Conditional
 from .layout import Layout
 
-# Rounds over the columns: in all, in the first of which their models are chosen, and for a guess. Trees for a mean.
-_ROUNDS, _ROUNDS_TO_CHOOSE, _ROUNDS_TO_GUESS, _TREES = 3, 2, 2, 10
+# Rounds over the columns: to fill, in the second of which models are chosen, and to guess. Trees for a mean.
+_ROUNDS, _ROUNDS_TO_GUESS, _TREES = 3, 2, 10
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ def _fill(table: np.ndarray, relations: Relations, random: np.random.Generator) 
     layout, filled = relations.layout, common_values(table, relations.layout, table)
     for turn in range(_ROUNDS):
         for group in relations.with_holes():
-            if turn < _ROUNDS_TO_CHOOSE:
+            if turn == 0:
+                relations.models[group] = ColumnModel(None, 0.0)  # trees, until the other columns are filled
+            elif turn == 1:
                 relations.choose(group, filled, random)
             given = relations.conditional(group, filled, _TREES, random)
             holes = np.flatnonzero(relations.missing[:, group])
