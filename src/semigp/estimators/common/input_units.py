@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -52,7 +53,8 @@ class InputUnits:
         column without any known value is left as it is.
         """
         parts = [_unit(column, width, warp) for column, width, warp in zip(codes.T, widths, is_warped, strict=True)]
-        return cls(tuple(int(width) for width in widths), *(np.concatenate(part) for part in zip(*parts, strict=True)))
+        middle, spread, power, mean, std, lower, upper = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return cls(tuple(int(width) for width in widths), middle, spread, power, mean, std, lower, upper)
 
     @classmethod
     def linear(cls, units: Units) -> InputUnits:
@@ -98,7 +100,7 @@ class InputUnits:
     def natural_of(self, features: np.ndarray, column: int) -> np.ndarray:
         """Codes (…) of the features (…, width) of one column."""
         some = list(self.groups[column])
-        own = {name: part[some] for name, part in vars(self).items() if isinstance(part, np.ndarray)}
+        own: dict[str, Any] = {name: part[some] for name, part in vars(self).items() if isinstance(part, np.ndarray)}
         return InputUnits((len(some),), **own).natural(features)[..., 0]
 
     def natural_moments(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -63,7 +63,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     input_prior : {"correlated", "standard"}
         The prior of the missing inputs: learned from the rows, or N(0, I) as in the paper.
     output_noise : {"per-output", "shared"}
-        Whether every output has its own noise and signal variance. In particles every output has.
+        Whether every output has its own noise and signal variance.
     input_noise : {"prior", "constraint"}
         What error bars mean. "prior": the true input has the prior N(x, X_std²), and q(x) is free. "constraint": the
         mean of q(x) stays at x, as in the paper's variational constraint.
