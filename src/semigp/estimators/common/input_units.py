@@ -12,7 +12,7 @@ log(1 + u) if λ = 0, and for u < 0 it is the negative of the same with -u and 2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -42,7 +42,7 @@ class InputUnits:
     std: np.ndarray
     lower: np.ndarray  # the known range, in features
     upper: np.ndarray
-    is_held: bool = True  # whether features are held near the known range
+    is_held: bool = field(default=True, kw_only=True)  # whether features are held near the known range
 
     @classmethod
     def of(cls, codes: np.ndarray, widths: Sequence[int], is_warped: np.ndarray) -> InputUnits:
@@ -98,8 +98,8 @@ class InputUnits:
     def natural_of(self, features: np.ndarray, column: int) -> np.ndarray:
         """Codes (…) of the features (…, width) of one column."""
         some = list(self.groups[column])
-        own = {name: part[some] for name, part in vars(self).items() if isinstance(part, np.ndarray)}
-        return InputUnits((len(some),), **own).natural(features)[..., 0]
+        own = (part[some] for part in vars(self).values() if isinstance(part, np.ndarray))
+        return InputUnits((len(some),), *own).natural(features)[..., 0]
 
     def natural_moments(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of codes, from those of features that are Gaussian. Levels have NaN as theirs."""
