@@ -30,7 +30,7 @@ def test_error_bars(error, sentence):
 def test_infinity_strings_and_nothing_to_learn():
     with pytest.raises(ValueError, match="infinity"):
         model().fit(np.where(X > 2, np.inf, X), np.where(Y > 0, Y, np.inf))
-    with pytest.raises(ValueError, match="The array X holds text. Give a frame"):
+    with pytest.raises(ValueError, match="The array X holds text"):
         model().fit(np.full(X.shape, "a"), Y)
     with pytest.raises(ValueError, match="y has no value in column 1"):
         model().fit(X, np.column_stack([Y, np.full(30, np.nan)]))
