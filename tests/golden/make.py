@@ -22,6 +22,7 @@ def models():
     holes = X.copy()
     holes[::4, 0] = np.nan
     labels = np.where(np.arange(24) < 12, (y > 0).astype(int), -1)
+    yield "particles", semigp.SemiDescribedGPRegressor(5, n_draws=3, random_state=0).fit(holes, y)
     yield "mixture", semigp.SemiDescribedGPRegressor(5, posterior="mixture", n_draws=2, **_brief()).fit(holes, y)
     yield "gaussian", semigp.SemiDescribedGPRegressor(5, posterior="gaussian", **_brief()).fit(holes, y)
     yield "standard", semigp.SemiDescribedGPRegressor(5, input_prior="standard", **_brief()).fit(holes, y)

@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
 ]
-forms = st.sampled_from(["gaussian", "mixture"])
+forms = st.sampled_from(["gaussian", "mixture", "particles"])
 
 
 def _fit(X, y, form, **options):
@@ -67,7 +67,7 @@ def test_affine_changes(table, form, offset, scale):
     assert same_up_to((changed + offset) / scale, mean, table.y, 1e-3)
 
 
-@pytest.mark.parametrize("form", ["gaussian", "mixture"])
+@pytest.mark.parametrize("form", ["gaussian", "mixture", "particles"])
 def test_fahrenheit_and_feet(form):
     """Everyday units: the same model, but for rounding on the way in and out."""
     random = np.random.default_rng(0)

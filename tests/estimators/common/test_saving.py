@@ -153,7 +153,7 @@ def test_what_cannot_be_saved(tmp_path, regressor):
 ])  # fmt: skip
 def test_an_index_that_would_not_come_back_is_not_saved(tmp_path, index):
     model = GPImputer(2, random_state=0).fit(pd.DataFrame(_table(20)[0], index))
-    with pytest.raises(TypeError, match=r"_frame_kind.index has the frequency .* and the time zone .* cannot be saved"):
+    with pytest.raises(TypeError, match=r"_rows.kind.index has the frequency .* and the time zone .* cannot be saved"):
         model.save(tmp_path / "m")
 
 

@@ -17,7 +17,7 @@ from semigp.estimators.regression.checkpoint import Checkpoint, KeptSearch
 from .test_across_processes import finish, start
 
 GAUSSIAN = {"posterior": "gaussian", "max_iter": 200}
-AUTO = {"n_draws": 3, "max_iter": 200}  # a contest, then three components
+AUTO = {"n_draws": 3, "max_iter": 200}  # a mixture of three components
 
 
 def _check_kills(tmp_path, options, kills):

@@ -12,7 +12,7 @@ log(1 + u) if λ = 0, and for u < 0 it is the negative of the same with -u and 2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -43,7 +43,7 @@ class InputUnits:
     std: np.ndarray
     lower: np.ndarray  # the known range, in features
     upper: np.ndarray
-    is_held: bool = True  # whether features are held near the known range
+    is_held: bool = field(default=True, kw_only=True)  # whether features are held near the known range
 
     @classmethod
     def of(cls, codes: np.ndarray, widths: Sequence[int], is_warped: np.ndarray) -> InputUnits:
@@ -53,8 +53,7 @@ class InputUnits:
         column without any known value is left as it is.
         """
         parts = [_unit(column, width, warp) for column, width, warp in zip(codes.T, widths, is_warped, strict=True)]
-        middle, spread, power, mean, std, lower, upper = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return cls(tuple(int(width) for width in widths), middle, spread, power, mean, std, lower, upper)
+        return cls(tuple(int(width) for width in widths), *(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     @classmethod
     def linear(cls, units: Units) -> InputUnits:
