@@ -52,7 +52,7 @@ def test_covariance(found, table):
 
 
 def test_loss_is_the_evidence_and_has_its_gradient(table, random):
-    """Oracle: -log N(y | 0, s (K + rI)) up to n/2 (log 2π + 1), s the best one (1e-4: s has a jitter of 1e-6); finite
+    """Oracle: -log N(y | 0, s (K + rI)) up to n/2 (log 2π + 1), s the best one (to 2e-3, for the jitter of s); finite
     differences, to 1e-4 of a gradient of about 10."""
     X, Y = table
     for free in random.normal(size=(3, 5)) - [0.0, 0.0, 1.0, 1.0, 1.0]:
