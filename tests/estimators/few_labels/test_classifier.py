@@ -301,9 +301,7 @@ def test_columns_of_every_kind_come_back_full(fitted_to_mixed, tmp_path):
     again = semigp.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(frame), fitted_to_mixed.predict_proba(frame))
     pd.testing.assert_frame_equal(again.impute(frame), fitted_to_mixed.impute(frame))
-    with pytest.raises(
-        ValueError, match="A file does not keep the training table, in which not all columns are numbers"
-    ):
+    with pytest.raises(ValueError, match="A file does not keep a training table whose columns are not all numbers"):
         again.impute()
 
 

@@ -57,13 +57,13 @@ def test_expectations_are_means_of_draws(number, random):
 
 
 def test_means_and_what_lies_between(number, random):
-    """Half the mean of the trees and half of the GP, or a draw of it; 1e-12."""
+    """Half the mean of the trees and half of the GP; between them, a draw of the GP has the weight ½²; 1e-12."""
     rows, normal = random.normal(size=(5, 3)), 0.3 * random.normal(size=5)
     points = rows[:, :2]
     by_trees = np.mean([tree.means(points, number.values) for tree in number.trees], axis=0)[:, 0]
     mean, variance = number.gp.predict(points)
     np.testing.assert_allclose(number.mean(rows)[:, 0], 0.5 * (by_trees + mean), rtol=1e-12)
-    expected = 0.5 * (by_trees + mean + np.sqrt(variance) * normal)
+    expected = 0.75 * by_trees + 0.25 * (mean + np.sqrt(variance) * normal)
     held = np.clip(expected, number.layout.lower[2], number.layout.upper[2])
     np.testing.assert_allclose(number.between(rows, normal), held, rtol=1e-12)
 

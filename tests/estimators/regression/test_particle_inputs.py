@@ -48,7 +48,7 @@ def test_rows_with_holes_have_a_belief_for_every_draw(inputs, random):
     rows, error = random.normal(size=(4, 3)), np.full((4, 3), 0.2)
     rows[:, 1] = NAN
     beliefs = inputs._inputs.beliefs(rows, error)
-    assert _DRAWS <= len(beliefs) < _DRAWS + len(inputs._inputs._chains())
+    assert _DRAWS <= len(beliefs) < _DRAWS + len(inputs._inputs.chains())
     for belief in beliefs:
         np.testing.assert_array_equal(belief.mean[:, [0, 2]], rows[:, [0, 2]])
         np.testing.assert_array_equal(belief.variance, [[0.2**2, 0.0, 0.2**2]] * 4)
@@ -72,7 +72,7 @@ def test_outputs_choose_among_draws(inputs, problem):
     truth = inputs._input_units.standard(problem[0][50:, inputs._arrangement.columns])
     column = list(inputs._arrangement.columns).index(1)
     without, given = inputs._inputs.draws(rows, None), inputs._inputs.draws(rows, targets)
-    assert len(given) == _CHOSEN * len(inputs._inputs._chains())
+    assert len(given) == _CHOSEN * len(inputs._inputs.chains())
     known = ~np.isnan(rows)
     assert np.all(given[:, known] == rows[known])
     errors, spreads = [], []
@@ -96,16 +96,16 @@ def test_missing_outputs_choose_nothing(inputs, problem):
 def test_every_chain_counts(inputs):
     """Four draws, three of a chain: the last of the first chain, and the only one of the second."""
     found = inputs._inputs
-    np.testing.assert_array_equal(found.last_tables, found.tables[[2, 3]])
-    stopped = ParticleInputs(found.relations, found.particles[:1], found.targets, found.is_latent, 0, found.n_kept)
-    np.testing.assert_array_equal(stopped.last_tables, found.tables[:1])
+    assert found.chains() == [found.particles[2], found.particles[3]]
+    stopped = ParticleInputs(found.relations, found.particles[:1], found.targets, found.is_latent, 0)
+    assert stopped.chains() == found.particles[:1]
 
 
 def test_latent_columns_are_not_drawn(inputs, random):
     """They are N(0, 1) where missing, and NaN among the draws."""
     found = inputs._inputs
     wider = ParticleInputs(
-        found.relations, found.particles, found.targets, np.array([False, True, False, False]), found.seed, found.n_kept
+        found.relations, found.particles, found.targets, np.array([False, True, False, False]), found.seed
     )
     rows = np.insert(random.normal(size=(3, 3)), 1, NAN, axis=1)
     (belief,) = wider.beliefs(rows, np.zeros(rows.shape))

@@ -19,6 +19,8 @@ from ..particles.tables import draw_new_rows
 _DRAWS, _TREES = 50, 3
 # The outputs of new rows choose among so many candidates of a chain for their inputs, so many times.
 _CANDIDATES, _CHOSEN = 80, 20
+# Only so many training rows take part in the GP that weighs these candidates.
+_ROWS_TO_WEIGH = 1000
 
 
 @dataclass
@@ -71,7 +73,8 @@ class ParticleInputs:
     def _given_outputs(self, chain: int, inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Draws of rows given their known inputs and outputs: candidates without outputs, chosen by the outputs."""
         particle = self.chains()[chain]
-        density = OutputDensity(particle.parameters, particle.table, self.targets)
+        rows = np.linspace(0, len(self.targets) - 1, min(_ROWS_TO_WEIGH, len(self.targets))).astype(int)
+        density = OutputDensity(particle.parameters, particle.table[rows], self.targets[rows])
         options = np.swapaxes(self._without_outputs(chain, inputs, _CANDIDATES), 0, 1)
         logs = density.log_densities(options, targets, np.zeros(0, int))
         places = (np.arange(_CHOSEN) + 0.5) / _CHOSEN  # evenly spread, as in systematic resampling

@@ -85,11 +85,13 @@ def test_there_are_as_many_draws_as_asked_for(n_draws):
 
 
 def test_large_tables_have_inducing_points(monkeypatch):
+    """They are placed once: all components have the same."""
     monkeypatch.setattr("semigp.estimators.regression.posteriors.particles._MOST_EXACT", 30)
-    monkeypatch.setattr("semigp.estimators.regression.posteriors.particles._INDUCING", 25)
     _, inputs, targets = _problem(40)
-    components, _, _ = _fit(inputs, targets, n_draws=1)
-    assert components[0].model.inducing_inputs.shape == (25, 2)
+    components, _, _ = _fit(inputs, targets, n_draws=2)
+    first, second = (component.model.inducing_inputs for component in components)
+    assert first.shape == (30, 2)
+    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.filterwarnings("ignore:The iteration limit")
