@@ -23,14 +23,15 @@ def test_choices_have_the_right_frequencies(random):
     np.testing.assert_array_equal(choose(np.array([[-np.inf, 0.0, -np.inf]]), np.array([0.5])), [1])
 
 
+@pytest.mark.parametrize("n_rows", [300, 3000])
 @pytest.mark.parametrize("n_draws", [1, 2, 3, 4, 15])
-def test_a_plan_keeps_what_it_says(n_draws):
-    plan = Plan.of(n_draws)
+def test_a_plan_keeps_what_it_says(n_draws, n_rows):
+    plan = Plan.of(n_draws, n_rows)
     kept = [sweep for sweep in range(plan.n_sweeps) if plan.is_kept(sweep)]
     assert len(kept) == plan.n_kept
     assert kept[-1] == plan.n_sweeps - 1
-    assert set(np.diff(kept)) <= {2}
-    assert n_draws <= plan.n_chains * plan.n_kept < n_draws + 3
+    assert set(np.diff(kept)) <= {plan.n_between}
+    assert n_draws <= plan.n_chains * plan.n_kept < n_draws + plan.n_kept
 
 
 @dataclass

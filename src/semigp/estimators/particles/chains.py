@@ -20,7 +20,7 @@ from ...core.exact.certain import Hyperparameters, OutputDensity, fit_hyperparam
 from .relations import Relations, random_numbers
 
 # Only so many rows take part in the GP that weighs candidates, and in the fit of its hyperparameters.
-_ROWS_TO_WEIGH, _ROWS_TO_FIT = 500, 500
+_ROWS_TO_WEIGH, _ROWS_TO_FIT, _MANY_ROWS = 1000, 500, 1000
 _SWEEPS, _CANDIDATES, _FOLDS, _TREES = 10, 12, 10, 3
 _MOVED = 3.0  # about how many holes of a row a candidate fills anew
 # Iterations of the fit of hyperparameters: at the very first, at the start of another chain, and later.
@@ -38,24 +38,26 @@ class Particle:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many chains there are, how long they are, and how many tables are kept of each, one sweep in two."""
+    """How many chains there are, how long they are, and how many tables are kept of each."""
 
     n_chains: int
     n_sweeps: int
     n_kept: int
     max_iter: int = _FIRST  # the largest number of iterations of a fit of hyperparameters
     has_shared_noise: bool = False  # whether all outputs have the same noise
+    n_between: int = 2  # sweeps from one kept table to the next
 
     @classmethod
-    def of(cls, n_draws: int, max_iter: int = _FIRST, has_shared_noise: bool = False) -> Plan:
-        """A plan that keeps at least `n_draws` tables."""
-        n_kept = min(3, n_draws)
-        return cls(-(-n_draws // n_kept), _SWEEPS, n_kept, max_iter, has_shared_noise)
+    def of(cls, n_draws: int, n_rows: int, max_iter: int = _FIRST, has_shared_noise: bool = False) -> Plan:
+        """A plan that keeps at least `n_draws` tables. Of many rows it has fewer chains, and keeps more of each."""
+        most, n_between = (3, 2) if n_rows <= _MANY_ROWS else (5, 1)
+        n_kept = min(most, n_draws)
+        return cls(-(-n_draws // n_kept), _SWEEPS, n_kept, max_iter, has_shared_noise, n_between)
 
     def is_kept(self, sweep: int) -> bool:
         """Whether the table after this sweep is kept."""
         left = self.n_sweeps - 1 - sweep
-        return left % 2 == 0 and left // 2 < self.n_kept
+        return left % self.n_between == 0 and left // self.n_between < self.n_kept
 
 
 # (chain, sweep, log evidence) → whether to stop.

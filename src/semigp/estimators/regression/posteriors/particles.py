@@ -36,7 +36,7 @@ def fit_particles(
     inputs, places = table.inputs[:, ~is_latent], np.cumsum(~is_latent) - 1
     kept = tuple(tuple(int(places[i]) for i in group) for group in groups if not is_latent[group[0]])
     layout = Layout.of(inputs, kept)
-    plan, trace = Plan.of(n_draws, recipe.max_iter, not recipe.per_output), []
+    plan, trace = Plan.of(n_draws, len(inputs), recipe.max_iter, not recipe.per_output), []
     starts, relations = _starts(inputs, table.targets, layout, plan.n_chains, random)
 
     def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
