@@ -7,7 +7,7 @@ the list of levels. The code of a time is a number of seconds. The code of a mis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,15 +16,12 @@ import numpy as np
 class Number:
     """A column of numbers, with the smallest and the largest of them; both are None if no value is known."""
 
+    width: ClassVar[int] = 1  # places in an expanded table
+
     name: Any
     is_whole: bool
     lower: float | None
     upper: float | None
-
-    @property
-    def width(self) -> int:
-        """The number of places of this column in an expanded table."""
-        return 1
 
     def nearest(self, codes: np.ndarray) -> np.ndarray:
         """The possible values that are nearest to any floats."""
@@ -57,16 +54,13 @@ class Time:
     All known values are multiples of `step` seconds, such as 86400 for days. `step` is None if there is no such unit.
     """
 
+    width: ClassVar[int] = 1  # places in an expanded table
+
     name: Any
     is_span: bool
     step: float | None
     lower: float | None
     upper: float | None
-
-    @property
-    def width(self) -> int:
-        """The number of places of this column in an expanded table."""
-        return 1
 
     def nearest(self, codes: np.ndarray) -> np.ndarray:
         """The codes inside the known range. They are rounded to `step` later, in the time zone of the column."""

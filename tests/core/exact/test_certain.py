@@ -6,6 +6,7 @@ from scipy.optimize import check_grad
 from scipy.stats import multivariate_normal, norm
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
+from semigp.core.exact import certain
 from semigp.core.exact.certain import _JITTER, OutputDensity, _loss, fit_hyperparameters
 
 GROUPS = np.array([0, 1, 1])
@@ -84,8 +85,10 @@ def test_every_output_has_its_noise(found):
     np.testing.assert_allclose(np.log(found.noise * found.scale), np.log([0.05**2, 0.5**2]), atol=np.log(3))
 
 
-def test_densities_are_those_of_scikit_learn(table, random):
-    """One output, kernel and noise held, on the rows that are not left out; 2e-4, since one noise is in float32."""
+@pytest.mark.parametrize(("precision", "tolerance"), [(np.float64, 1e-6), (np.float32, 2e-4)])
+def test_densities_are_those_of_scikit_learn(table, random, monkeypatch, precision, tolerance):
+    """One output, kernel and noise held, on the rows that are not left out; 1e-6, and in single precision 2e-4."""
+    monkeypatch.setattr(certain, "_PRECISION", precision)
     X, Y = table
     parameters = fit_hyperparameters(X, Y[:, :1], GROUPS, None, 20)
     s, r = parameters.scale[0], parameters.noise[0]
@@ -103,11 +106,12 @@ def test_densities_are_those_of_scikit_learn(table, random):
     mean, std = oracle.predict(options.reshape(12, 3), return_std=True)
     expected = norm.logpdf(np.repeat(targets[:, 0], 3), mean, np.sqrt(std**2 + s * r))
     logs = OutputDensity(parameters, X, Y[:, :1]).log_densities(options, targets, np.arange(5))
-    np.testing.assert_allclose(logs.ravel(), expected, rtol=2e-4, atol=2e-4)
+    np.testing.assert_allclose(logs.ravel(), expected, rtol=tolerance, atol=tolerance)
 
 
-def test_several_noises_and_missing_outputs(table, found, random):
-    """Every output by itself, on the rows where it is known, and summed; a missing target adds nothing; 2e-4."""
+def test_several_noises_and_missing_outputs(table, found, random, monkeypatch):
+    """Every output by itself, on the rows where it is known, and summed; a missing target adds nothing; 1e-8."""
+    monkeypatch.setattr(certain, "_PRECISION", np.float64)
     X, Y = table
     holes = Y.copy()
     holes[::3, 1] = np.nan
@@ -116,7 +120,7 @@ def test_several_noises_and_missing_outputs(table, found, random):
         logs = OutputDensity(found, X, some).log_densities(options, targets, np.zeros(0, int))
         for row, column in np.ndindex(3, 2):
             parts = [_dense(found, X, some, options[row, column], targets[row, j], j) for j in (0, 1)]
-            assert logs[row, column] == pytest.approx(np.nansum(parts), rel=2e-4, abs=2e-4)
+            assert logs[row, column] == pytest.approx(np.nansum(parts), abs=1e-8)
 
 
 def test_an_output_with_holes_is_fitted_on_its_known_rows(table):

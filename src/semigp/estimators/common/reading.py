@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from ...columns import Columns, Levels
+from ...columns import Columns, Kind, Levels
 from ...columns.columns import holds_only_numbers
 from ...columns.tables import is_frame
 from .checks import check_error_bars
@@ -65,6 +65,12 @@ def names_of_inputs(estimator: Any) -> Any:
     if estimator._columns is not None:
         return estimator._columns.names_of_used
     return getattr(estimator, "feature_names_in_", None)
+
+
+def kinds_of_inputs(estimator: Any, order: np.ndarray) -> list[Kind | None]:
+    """The kinds of the columns that `learn_inputs` returned, in an order; None for those of plain tables of numbers."""
+    columns = estimator._columns
+    return [None if columns is None else columns.used[j] for j in order]
 
 
 def expanded(estimator: Any, codes: np.ndarray) -> np.ndarray:

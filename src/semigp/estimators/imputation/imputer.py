@@ -20,7 +20,7 @@ from ..common.checks import check_columns
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
 from ..common.order import DECIMALS, Arrangement
-from ..common.reading import learn_inputs, read_inputs
+from ..common.reading import kinds_of_inputs, learn_inputs, names_of_inputs, read_inputs
 from ..common.reports import Stopwatch
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval
@@ -114,12 +114,10 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._validate_params()
         watch = Stopwatch()
         codes = learn_inputs(self, X, self.categorical_features, ensure_min_samples=2, copy=True)
-        names = self._columns.names_of_used if self._columns is not None else getattr(self, "feature_names_in_", None)
-        check_columns(codes, names)
+        check_columns(codes, names_of_inputs(self))
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._arrangement, self._rows = Arrangement.of(codes), FilledTables.like(X, self._columns)
-        kinds = [None] * codes.shape[1] if self._columns is None else self._columns.used
-        kinds = [kinds[j] for j in self._arrangement.columns]
+        kinds = kinds_of_inputs(self, self._arrangement.columns)
         arranged, is_number = self._arrangement.arranged(codes), np.array([not isinstance(k, Levels) for k in kinds])
         self._units = InputUnits.of(arranged, [1 if kind is None else kind.width for kind in kinds], is_number)
         self._level_counts = tuple(len(kind.levels) if isinstance(kind, Levels) else 0 for kind in kinds)

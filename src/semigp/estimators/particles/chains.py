@@ -3,10 +3,10 @@
 A chain starts at a filled table. Every sweep gives each row with holes several candidates: its current inputs, and
 draws of some of its missing inputs given the others, without the outputs. One of them is chosen with a probability in
 proportion to the density of the row's outputs under the GP of other rows. If the candidates were independent draws
-from p(x missing | x known), this were a step of a Markov chain whose stationary distribution is p(x missing | x known,
-y): iterated sampling importance resampling (Andrieu, Lee and Vihola 2018). They are that where one entry is drawn anew.
-Several are drawn one after the other, given the current values of the rest. From time to time the hyperparameters of
-the GP are fitted anew.
+from p(x missing | x known), this would be a step of a Markov chain whose stationary distribution is p(x missing | x
+known, y): iterated sampling importance resampling (Andrieu, Lee and Vihola 2018). They are that where one entry is
+drawn anew. Several are drawn one after the other, given the current values of the rest. From time to time the
+hyperparameters of the GP are fitted anew.
 """
 
 from __future__ import annotations

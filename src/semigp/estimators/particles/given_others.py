@@ -15,9 +15,9 @@ from .layout import Layout
 
 # The largest numbers of rows: to choose a GP's hyperparameters, to condition it on, and to grow a tree on.
 _TO_CHOOSE, _TO_CONDITION, _TO_GROW = 150, 300, 5000
-# Equally probable nodes of a standard normal: exact enough for means, and fair to levels.
+# Equally probable nodes with the variance of a standard normal: exact enough for means, and fair to levels.
 _NODES = ndtri((np.arange(25) + 0.5) / 25)
-_NODES, _WEIGHTS = _NODES / np.std(_NODES), np.full(25, 1.0 / 25)
+_NODES = _NODES / np.std(_NODES)
 _TREES_TO_WEIGH, _STEPS_TO_WEIGH, _BINS, _LEAST_SHARE = 12, 20, 20, 0.05
 
 
@@ -142,24 +142,28 @@ class Conditional:
         mean, variance = self.gp.predict(points)  # type: ignore[union-attr]
         return mean + np.sqrt(variance) * normal
 
+    def _tree_means(self, points: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """The mean, over trees, of `values` (donors, k) among the donors of every point."""
+        return np.mean([tree.means(points, values) for tree in self.trees], axis=0)
+
     def expectations(self, rows: np.ndarray, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The mean of functions of the column for every row, (k, functions).
 
         `of` takes values of the column (…, features of the group) and returns values of the functions (…, functions).
         """
         points = self.layout.others(rows, self.group)
-        by_trees = np.mean([tree.means(points, of(self.values)) for tree in self.trees], axis=0)
+        by_trees = self._tree_means(points, of(self.values))
         if self.gp is None:
             return by_trees
         mean, variance = self.gp.predict(points)
         nodes = self.layout.allowed(mean + np.sqrt(variance) * _NODES[:, None], self.group)
-        by_gp = np.tensordot(_WEIGHTS, of(nodes[:, :, None]), axes=1)
+        by_gp = np.mean(of(nodes[:, :, None]), axis=0)
         return (1.0 - self.gp_share) * by_trees + self.gp_share * by_gp
 
     def mean(self, rows: np.ndarray) -> np.ndarray:
         """The mean of the column for every row, (k, features of the group)."""
         points = self.layout.others(rows, self.group)
-        by_trees = np.mean([tree.means(points, self.values) for tree in self.trees], axis=0)
+        by_trees = self._tree_means(points, self.values)
         if self.gp is None:
             return by_trees
         return (1.0 - self.gp_share) * by_trees + self.gp_share * self.gp.predict(points)[0][:, None]
@@ -170,7 +174,7 @@ class Conditional:
         The GP's weight is the square of its share, so that it counts where it is clearly ahead.
         """
         points = self.layout.others(rows, self.group)
-        by_trees = np.mean([tree.means(points, self.values) for tree in self.trees], axis=0)[:, 0]
+        by_trees = self._tree_means(points, self.values)[:, 0]
         drawn = 0.0 if self.gp is None else self._gp_draw(points, normal, is_joint=False)
         weight = self.gp_share**2
         return self.layout.allowed((1.0 - weight) * by_trees + weight * drawn, self.group)

@@ -15,6 +15,7 @@ from ..common.checks import check_outputs
 from ..common.component import Component, infer_inputs
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
+from ..common.reading import kinds_of_inputs
 from .missing_inputs import CorrelatedInputs, StandardInputs
 from .particle_inputs import ParticleInputs
 
@@ -75,8 +76,7 @@ class ImputesInputs:
     @property
     def _holds_levels(self) -> np.ndarray:
         """Which columns hold categories, in our order."""
-        used = [None] * len(self._input_units.widths) if self._columns is None else self._columns.used
-        return np.array([isinstance(used[j], Levels) for j in self._arrangement.columns])
+        return np.array([isinstance(kind, Levels) for kind in kinds_of_inputs(self, self._arrangement.columns)])
 
     @property
     def _input_units(self) -> InputUnits:

@@ -27,7 +27,7 @@ from ..common.component import Component, Recipe, predict
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
 from ..common.order import DECIMALS
-from ..common.reading import learn_inputs, read_error_bars, read_inputs
+from ..common.reading import kinds_of_inputs, learn_inputs, read_error_bars, read_inputs
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, joint_report, warn_of
 from ..common.saving import Saved
@@ -246,8 +246,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         """How inputs become features. They are warped, and held inside their range, unless the paper is followed."""
         if not self._is_plain:
             return InputUnits.linear(everyone.units(np.where(everyone.count_known(X) == 0, 0.0, X)))
-        kinds = [None] * X.shape[1] if self._columns is None else self._columns.used
-        kinds = [kinds[j] for j in self._arrangement.columns]
+        kinds = kinds_of_inputs(self, self._arrangement.columns)
         is_number = np.array([not isinstance(kind, Levels) for kind in kinds])
         is_warped = is_number & ~(error > 0).any(axis=0) & (self.input_prior == "correlated")
         units = InputUnits.of(X, [1 if kind is None else kind.width for kind in kinds], is_warped)

@@ -19,7 +19,7 @@ from ...particles.layout import Layout
 from ...particles.relations import Relations, fill, guess
 from ..particle_inputs import ParticleInputs
 
-# Up to this many rows a GP is exact. Beyond, it has so many inducing points.
+# Up to this many rows a GP is exact. Beyond, it has as many inducing points, or `n_inducing` if that is more.
 _MOST_EXACT = 1000
 
 
@@ -48,9 +48,9 @@ def fit_particles(
     particles, is_interrupted = draw_particles(plan, starts, table.targets, relations, random, is_stopped)
     particles = particles[:n_draws]
     found = ParticleInputs(relations, particles, table.targets, is_latent, seed)
-    report = _report(particles, np.array(trace), is_interrupted, time.perf_counter() - started)
     if is_latent.any() or (table.error > 0).any():
-        return *_fit_again(recipe, table, found, report), found
+        return *_fit_again(recipe, table, found), found
+    report = _report(particles, np.array(trace), is_interrupted, time.perf_counter() - started)
     rows = np.flatnonzero(~np.isnan(table.targets).all(axis=1))
     inducing = None if len(rows) <= _MOST_EXACT else _inducing_inputs(recipe, particles[0].table[rows])
     components = [_component(table.targets[rows], particle.table[rows], particle, inducing) for particle in particles]
@@ -89,9 +89,7 @@ def _engine(parameters: Hyperparameters) -> tuple[Kernel, np.ndarray, np.ndarray
     return kernel, parameters.scale * parameters.noise, np.sqrt(parameters.scale)
 
 
-def _fit_again(
-    recipe: Recipe, table: Table, found: ParticleInputs, report: FitReport
-) -> tuple[list[Component], list[FitReport]]:
+def _fit_again(recipe: Recipe, table: Table, found: ParticleInputs) -> tuple[list[Component], list[FitReport]]:
     """Components whose latent inputs and error bars have a Gaussian q(x)."""
     recipe = replace(recipe, linear=True, lengthscale_spread=LENGTHSCALE_SPREAD)
     components, reports, before = [], [], None
