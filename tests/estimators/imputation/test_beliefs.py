@@ -35,23 +35,28 @@ def test_of_draws():
 
 
 def test_of_training():
-    """Of a number E x and E x², of a level its probabilities. A column without holes has no expectations."""
+    """Of a number E (x - c) and E (x - c)², of a level its probabilities. A column without holes has no expectations.
+
+    The middle c of the first column is 7.
+    """
+    units = InputUnits.of(np.array([[6.0, 0.0, 1.0], [8.0, 2.0, 1.0]]), (1, 3, 1), np.zeros(3, bool))
     expectations = {0: np.array([[2.0, 5.0], [0.0, 0.0]]), 1: np.array([[0.1, 0.6, 0.3], [0.0, 0.0, 0.0]])}
     drawn = DrawnTables(None, [], expectations, np.zeros(1), is_interrupted=False)
-    found = Beliefs.of_training(drawn, None, (0, 3, 0), np.array([[np.nan, np.nan, 1.0], [4.0, 2.0, 1.0]]))
-    assert (found.mean[0, 0], found.std[0, 0]) == (2.0, 1.0)
+    found = Beliefs.of_training(drawn, units, (0, 3, 0), np.array([[np.nan, np.nan, 1.0], [4.0, 2.0, 1.0]]))
+    assert (found.mean[0, 0], found.std[0, 0]) == (9.0, 1.0)
     assert found.mean[0, 1] == 1.0
     assert np.isnan(found.std[0, 1])
     np.testing.assert_array_equal(found.probabilities[1][0], [0.1, 0.6, 0.3])
 
 
 def test_wanted_functions(random):
-    """x and x² in the user's units, or which level it is; any shape before the features."""
+    """x - c and its square in the user's units, or which level it is; any shape before the features."""
     codes = np.column_stack([np.exp(random.normal(size=30)), random.integers(3, size=30), random.integers(2, size=30)])
     units = InputUnits.of(codes, (1, 3, 1), np.array([True, False, False]))
     functions, features = Beliefs.wanted(units, (0, 3, 2)), units.standard(codes)
     number = functions(features[:, None, :1], 0)[:, 0]
-    np.testing.assert_allclose(number, np.column_stack([codes[:, 0], codes[:, 0] ** 2]), rtol=1e-9)
+    deviations = codes[:, 0] - units.natural(np.zeros(5))[0]
+    np.testing.assert_allclose(number, np.column_stack([deviations, deviations**2]), rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(functions(features[:, 1:4], 1), codes[:, [1]] == np.arange(3))
     np.testing.assert_array_equal(functions(features[:, 4:], 2), codes[:, [2]] == np.arange(2))
 
@@ -124,3 +129,14 @@ def test_rows_of_a_mixed_frame_do_not_depend_on_their_company(frames, fitted):
     for i in range(4):
         alone = fitted.impute_proba(rows[i : i + 1])
         assert all(np.array_equal(alone[name][0], together[name][i]) for name in together)
+
+
+def test_large_numbers_that_differ_little(random):
+    """Seconds of a clock, 1.7e9 ± 1e-2: means and standard deviations are those of the same column around 0; 1e-4."""
+    table = random.normal(size=(60, 2)) @ [[1.0, 0.9], [0.0, 0.4]]
+    table[::4, 1] = np.nan
+    shift, scale = np.array([0.0, 1.7e9]), np.array([1.0, 1e-2])
+    plain = GPImputer(n_draws=2, random_state=0).fit(table).impute(return_std=True)
+    moved = GPImputer(n_draws=2, random_state=0).fit(shift + scale * table).impute(return_std=True)
+    np.testing.assert_allclose((moved[0] - shift) / scale, plain[0], atol=1e-4)
+    np.testing.assert_allclose(moved[1] / scale, plain[1], atol=1e-4)

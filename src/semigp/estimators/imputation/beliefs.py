@@ -20,13 +20,17 @@ class Beliefs:
 
     @classmethod
     def wanted(cls, units: InputUnits, level_counts: tuple[int, ...]) -> Wanted:
-        """The functions of every column whose means are needed: x and x² of numbers, 0 or 1 for each level."""
+        """The functions of every column whose means are needed: x - c and its square of numbers, 0 or 1 for each level.
+
+        c lies in the middle of the column. Without it, digits would be lost where numbers are large and differ little.
+        """
 
         def functions(values: np.ndarray, column: int) -> np.ndarray:
-            codes = units.natural_of(values, column)[..., None]
-            codes = np.rint(codes) if level_counts[column] else codes  # units round, and levels are compared
-            count = level_counts[column]
-            return (codes == np.arange(count)) * 1.0 if count else np.concatenate([codes, codes**2], axis=-1)
+            codes, count = units.natural_of(values, column)[..., None], level_counts[column]
+            if count:
+                return (np.rint(codes) == np.arange(count)) * 1.0  # units round, and levels are compared
+            codes = codes - _middle(units, column)
+            return np.concatenate([codes, codes**2], axis=-1)
 
         return functions
 
@@ -42,7 +46,7 @@ class Beliefs:
                 probabilities[column] = means
                 mean[:, column], std[:, column] = np.argmax(means, axis=1), np.nan
             else:
-                mean[:, column] = means[:, 0]
+                mean[:, column] = means[:, 0] + _middle(units, column)
                 std[:, column] = np.sqrt(np.maximum(means[:, 1] - means[:, 0] ** 2, 0.0))
         return cls(mean, std, probabilities)
 
@@ -55,3 +59,8 @@ class Beliefs:
                 probabilities[column] = np.mean(np.rint(codes[:, :, column, None]) == np.arange(count), axis=0)
                 mean[:, column], std[:, column] = np.argmax(probabilities[column], axis=1), np.nan
         return cls(mean, std, probabilities)
+
+
+def _middle(units: InputUnits, column: int) -> float:
+    """The value of a number whose feature is 0."""
+    return float(units.natural_of(np.zeros(1), column))
