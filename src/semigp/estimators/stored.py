@@ -79,6 +79,7 @@ def stored_classes() -> dict[str, type]:
     from .particles.given_others import ColumnModel
     from .particles.layout import Layout
     from .particles.relations import Relations
+    from .regression.exact_component import ExactComponent
     from .regression.missing_inputs import CorrelatedInputs, OwnRows, StandardInputs
     from .regression.particle_inputs import ParticleInputs
     from .regression.regressor import SemiDescribedGPRegressor
@@ -87,7 +88,8 @@ def stored_classes() -> dict[str, type]:
     now = (
         SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
         GPImputer, Arrangement, Bias, Block, ChainedGPs, Columns, Component, CorrelatedInputs, Data,
-        ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps, GaussianPrior,
+        ExactComponent, ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps,
+        GaussianPrior,
         Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
         LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,
         StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.linalg
 from jaxtyping import Float
 
+from ..exact.at_points import BumpsAndLines, Predictor
+
 LENGTHSCALES = (0.35, 0.6, 1.0, 1.7)
 CURVED, NEARLY_LINEAR = (0.0, 0.2, 1.0), (0.0, 0.2, 0.95, 0.995, 1.0)
 NOISES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
@@ -27,17 +29,20 @@ class Regression:
     noise: float
     scale: float
 
-    def covariance(self, left: Float[np.ndarray, "a e"], right: Float[np.ndarray, "b e"]) -> Float[np.ndarray, "a b"]:
+    def kernel(self, n_others: int) -> BumpsAndLines:
         """k(z, z')/s, where z holds the values of the other columns."""
-        products, d = left @ right.T, left.shape[1] + 1
-        squares = np.sum(left**2, axis=1)[:, None] + np.sum(right**2, axis=1) - 2.0 * products
-        bumps = np.exp(np.maximum(squares, 0.0) * (-0.5 / (self.lengthscale**2 * d)))
-        return (1.0 - self.linear_share) * bumps + (self.linear_share / d) * products
+        d, ones = n_others + 1, np.ones(n_others)
+        return BumpsAndLines(
+            1.0 - self.linear_share, self.lengthscale * np.sqrt(d) * ones, self.linear_share / d * ones
+        )
+
+    def covariance(self, left: Float[np.ndarray, "a e"], right: Float[np.ndarray, "b e"]) -> Float[np.ndarray, "a b"]:
+        """k(z, z')/s for all pairs of rows."""
+        return self.kernel(left.shape[1])(left, right)
 
     def variance(self, points: Float[np.ndarray, "a e"]) -> Float[np.ndarray, " a"]:
         """k(z, z)/s + r: the prior variance of a value, divided by s, with noise."""
-        linear = np.sum(points**2, axis=1) / (points.shape[1] + 1)
-        return 1.0 - self.linear_share + self.linear_share * linear + self.noise
+        return self.kernel(points.shape[1]).variance(points) + self.noise
 
 
 def choose_regression(
@@ -59,13 +64,33 @@ def _best_noise(
     points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"], lengthscale: float, share: float
 ) -> tuple[float, Regression]:
     covariance = Regression(lengthscale, share, 0.0, 1.0).covariance(points, points)
-    eigenvalues, vectors = scipy.linalg.eigh(covariance, driver="evd", check_finite=False)
+    eigenvalues, vectors = np.linalg.eigh(covariance)
     spectrum = np.maximum(eigenvalues, 0.0)[:, None] + np.array(NOISES)
     squares = (vectors.T @ values)[:, None] ** 2
     scales = (np.sum(squares / spectrum, axis=0) + 1.0) / (len(values) + 1.0)
     losses = 0.5 * np.sum(np.log(spectrum), axis=0) + 0.5 * (len(values) + 1.0) * np.log(scales)
     i = int(np.argmin(losses))
     return float(losses[i]), Regression(lengthscale, share, NOISES[i], float(scales[i]))
+
+
+@dataclass(frozen=True)
+class Quick:
+    """A column's regression, conditioned on rows, that predicts in single precision: enough for candidates."""
+
+    regression: Regression
+    predictor: Predictor
+
+    @classmethod
+    def on(cls, regression: Regression, points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"]) -> Quick:
+        """Condition a regression on rows."""
+        kernel = regression.kernel(points.shape[1])
+        return cls(regression, Predictor.exact(kernel, points, values[:, None], np.array([regression.noise])))
+
+    def predict(self, points: Float[np.ndarray, "k e"]) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+        """Mean and variance of the column's value at each point, with noise."""
+        mean, explained = self.predictor.moments(points)
+        variance = np.maximum(self.regression.variance(points) - explained[:, 0], self.regression.noise)
+        return mean[:, 0], self.regression.scale * variance
 
 
 @dataclass(frozen=True)

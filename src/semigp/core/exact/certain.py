@@ -1,8 +1,7 @@
 """Exact GPs of several outputs at certain inputs, in NumPy: no program has to be compiled.
 
-Every output has the kernel s k(x, x') and the noise variance s r, with its own s and r, and
-
-    k(x, x') = exp(-½ Σ_j (x_j - x'_j)² / ℓ_j²) + Σ_j v_j x_j x'_j.
+Every output has the kernel s k(x, x') and the noise variance s r, with its own s and r, and the kernel k of
+`at_points`, with amplitude 1.
 
 Inputs come in groups, one for each column of the user's table: a number has one input, and a category one for each of
 its levels. A group has one lengthscale ℓ and one linear variance v. They are found by evidence, with s in closed form:
@@ -13,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import scipy.linalg
 from jaxtyping import Float, Int
 from scipy.optimize import minimize
 
+from .at_points import JITTER, SINGLE, BumpsAndLines, Predictor, bumps, inverse_of_lower
+
 # Noise variances relative to the signal, from which each of several outputs chooses.
 _NOISES = np.geomspace(1e-4, 3.0, 22)
-_JITTER, _DECIMALS = 1e-6, 8
-# Of the bulk of the work of `OutputDensity`: enough to choose among candidates, and twice as fast as double precision.
-_PRECISION = np.float32
+_DECIMALS = 8
 # Hyperpriors for q groups: log ℓ ~ N(log √q, .5²), log v ~ N(log .1/q, 2²), log r ~ N(log .1, 2²).
 _LENGTHSCALE_SPREAD, _LINEAR, _LINEAR_SPREAD, _NOISE, _NOISE_SPREAD = 0.5, np.log(0.1), 2.0, np.log(0.1), 2.0
 
@@ -39,18 +38,10 @@ class Hyperparameters:
     log_evidence: float  # of all outputs, hyperpriors included
     free: Float[np.ndarray, " h"]  # the parameters as they are searched for, from which another search can start
 
-    def covariance(self, left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "a b"]:
-        """k(x, x') for all pairs of rows."""
-        return _bumps(left / self.lengthscales, right / self.lengthscales) + (left * self.linear) @ right.T
-
-    def prior_variance(self, points: Float[np.ndarray, "a d"]) -> Float[np.ndarray, " a"]:
-        """k(x, x) for every row."""
-        return 1.0 + points**2 @ self.linear
-
-
-def _bumps(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    squares = np.sum(left**2, axis=1)[:, None] + np.sum(right**2, axis=1) - 2.0 * (left @ right.T)
-    return np.exp(-0.5 * np.maximum(squares, 0.0))
+    @property
+    def kernel(self) -> BumpsAndLines:
+        """k(x, x')."""
+        return BumpsAndLines(1.0, self.lengthscales, self.linear)
 
 
 def fit_hyperparameters(
@@ -89,6 +80,9 @@ def fit_hyperparameters(
 def _patterns(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Outputs that are known in the same rows, together with these rows. Outputs that are never known are left out."""
     known = ~np.isnan(targets)
+    if known.all():
+        yield np.arange(len(targets)), np.arange(targets.shape[1])
+        return
     for pattern in np.unique(known, axis=1).T:
         if pattern.any():
             yield np.flatnonzero(pattern), np.flatnonzero((known == pattern[:, None]).all(axis=0))
@@ -101,15 +95,15 @@ def _loss(
     (n, p), q = Y.shape, len(free) // 2
     lengthscales, linear, noise = np.exp(free[:q])[groups], np.exp(free[q : 2 * q])[groups], np.exp(free[-1])
     scaled = X / lengthscales
-    bumps = _bumps(scaled, scaled)
-    inverse, log_determinant = _inverse(bumps + (X * linear) @ X.T, noise)
+    bump = bumps(scaled, scaled)
+    inverse, log_determinant = _inverse(bump + (X * linear) @ X.T, noise)
     weights = inverse @ Y
-    scale = np.sum(Y * weights, axis=0) / n + _JITTER
+    scale = np.sum(Y * weights, axis=0) / n + JITTER
     scale = np.full(p, scale.mean()) if has_shared_noise else scale
     value = 0.5 * n * float(np.sum(np.log(scale))) + 0.5 * p * log_determinant
     # ∂value/∂K = -½ M,  M = Σ_p α_p α_pᵀ/s_p - p (K + rI)⁻¹
     M = (weights / scale) @ weights.T - p * inverse
-    pulls = M * bumps
+    pulls = M * bump
     # Σ_ab P_ab (z_a - z_b)² = 2 Σ_a z_a² Σ_b P_ab - 2 zᵀPz, for every input at once
     squares = 2.0 * np.sum(scaled**2 * pulls.sum(axis=1)[:, None], axis=0) - 2.0 * np.sum(scaled * (pulls @ scaled), 0)
     lines = linear * np.sum(X * (M @ X), axis=0)
@@ -119,13 +113,10 @@ def _loss(
 
 def _inverse(covariance: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
     """(K + rI)⁻¹ and log|K + rI|. The memory of K is used."""
-    covariance[np.diag_indices(len(covariance))] += noise + _JITTER
-    cholesky = scipy.linalg.cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
-    log_determinant = 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
-    lower, _ = scipy.linalg.lapack.dpotri(cholesky, lower=1, overwrite_c=1)
-    inverse = lower + lower.T  # the other half is zero
-    inverse[np.diag_indices(len(inverse))] *= 0.5
-    return inverse, log_determinant
+    covariance[np.diag_indices(len(covariance))] += noise + JITTER
+    cholesky = np.linalg.cholesky(covariance)
+    whitener = inverse_of_lower(cholesky)
+    return whitener.T @ whitener, 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
 
 
 def _with_noise(
@@ -142,15 +133,15 @@ def _with_noise(
     noise, scale = np.full(p, np.exp(free[-1])), np.ones(p)
     found = Hyperparameters(np.exp(free[:q])[groups], np.exp(free[q:-1])[groups], noise, scale, evidence, free)
     for rows, outputs in patterns:
-        covariance, known = found.covariance(X[rows], X[rows]), Y[np.ix_(rows, outputs)]
+        covariance, known = found.kernel(X[rows], X[rows]), Y[np.ix_(rows, outputs)]
         if p == 1 or has_shared_noise:
             inverse, _ = _inverse(covariance, noise[0])
-            scale[outputs] = np.sum(known * (inverse @ known), axis=0) / len(rows) + _JITTER
+            scale[outputs] = np.sum(known * (inverse @ known), axis=0) / len(rows) + JITTER
             continue
         # With K = U Λ Uᵀ: s = Σ (Uᵀy)²/(λ + r) / n, and the loss is ½ n log s + ½ Σ log(λ + r).
-        values, vectors = scipy.linalg.eigh(covariance, driver="evd", check_finite=False)
-        spectrum = np.maximum(values, 0.0)[:, None] + _NOISES + _JITTER
-        scales = (((vectors.T @ known) ** 2).T @ (1.0 / spectrum)) / len(rows) + _JITTER
+        values, vectors = np.linalg.eigh(covariance)
+        spectrum = np.maximum(values, 0.0)[:, None] + _NOISES + JITTER
+        scales = (((vectors.T @ known) ** 2).T @ (1.0 / spectrum)) / len(rows) + JITTER
         losses = 0.5 * len(rows) * np.log(scales) + 0.5 * np.sum(np.log(spectrum), axis=0)
         best = np.argmin(losses, axis=1)
         noise[outputs], scale[outputs] = _NOISES[best], scales[np.arange(len(outputs)), best]
@@ -158,56 +149,57 @@ def _with_noise(
     return found
 
 
+@dataclass(frozen=True)
 class OutputDensity:
-    """The density of the outputs of rows at other inputs than their own, given the outputs of the remaining rows."""
+    """The density of the outputs of rows at any inputs, given the outputs of other rows."""
 
-    def __init__(
-        self, parameters: Hyperparameters, inputs: Float[np.ndarray, "n d"], targets: Float[np.ndarray, "n p"]
-    ) -> None:
-        self._parameters, self._inputs, self._targets = parameters, inputs.copy(), targets
-        self._covariance = parameters.covariance(inputs, inputs)
+    parameters: Hyperparameters
+    parts: tuple[tuple[np.ndarray, Predictor], ...]  # outputs that are known in the same rows, and their GP
 
-    def replace(self, rows: Int[np.ndarray, " b"], inputs: Float[np.ndarray, "b d"]) -> None:
-        """Give some rows other inputs."""
-        self._inputs[rows] = inputs
-        cross = self._parameters.covariance(inputs, self._inputs)
-        self._covariance[rows], self._covariance[:, rows] = cross, cross.T
+    @classmethod
+    def given(
+        cls,
+        parameters: Hyperparameters,
+        inputs: Float[np.ndarray, "n d"],
+        targets: Float[np.ndarray, "n p"],
+        inducing: Float[np.ndarray, "m d"] | None = None,
+        precision: Any = SINGLE,
+    ) -> OutputDensity:
+        """The density given the outputs of these rows, NaN where missing, exactly or through inducing inputs."""
+        parts = []
+        for rows, outputs in _patterns(targets):
+            known = inputs[rows], targets[np.ix_(rows, outputs)], parameters.noise[outputs], precision
+            parts.append((outputs, _predictor(parameters.kernel, inducing, *known)))
+        return cls(parameters, tuple(parts))
+
+    def moments(self, points: Float[np.ndarray, "k d"]) -> tuple[Float[np.ndarray, "k p"], Float[np.ndarray, "k p"]]:
+        """Mean and variance of all outputs at some points, noise included."""
+        parameters, prior = self.parameters, self.parameters.kernel.variance(points)[:, None]
+        mean, variance = np.zeros((2, len(points), len(parameters.noise)))
+        variance += (prior + parameters.noise) * parameters.scale
+        for outputs, predictor in self.parts:
+            mean[:, outputs], explained = predictor.moments(points)
+            left = np.maximum(prior - explained, 0.0) + parameters.noise[outputs]
+            variance[:, outputs] = left * parameters.scale[outputs]
+        return mean, variance
 
     def log_densities(
-        self, options: Float[np.ndarray, "b c d"], targets: Float[np.ndarray, "b p"], left_out: Int[np.ndarray, " e"]
+        self, options: Float[np.ndarray, "b c d"], targets: Float[np.ndarray, "b p"]
     ) -> Float[np.ndarray, "b c"]:
         """The log density of the outputs of b rows at c candidates for the inputs of each.
 
-        The rows that are `left_out` do not count. Outputs that are missing contribute nothing.
+        Outputs that are missing, here or in all other rows, contribute nothing.
         """
-        parameters, points = self._parameters, options.reshape(-1, options.shape[2])
-        others = np.ones(len(self._inputs), bool)
-        others[left_out] = False
-        cross, prior = parameters.covariance(points, self._inputs), parameters.prior_variance(points)[:, None]
-        total = np.zeros(len(points))
-        for rows, outputs in _patterns(np.where(others[:, None], self._targets, np.nan)):
-            noise, y = parameters.noise[outputs], self._targets[np.ix_(rows, outputs)]
-            mean, explained = _moments(self._covariance[np.ix_(rows, rows)], cross[:, rows], y, noise)
-            variance = (np.maximum(prior - explained, 0.0) + noise) * parameters.scale[outputs]
-            error = np.repeat(targets[:, outputs], options.shape[1], axis=0) - mean
-            total += np.nansum(-0.5 * (np.log(2.0 * np.pi * variance) + error**2 / variance), axis=1)
-        return total.reshape(options.shape[:2])
+        mean, variance = self.moments(options.reshape(-1, options.shape[2]))
+        error = np.repeat(targets, options.shape[1], axis=0) - mean
+        logs = -0.5 * (np.log(2.0 * np.pi * variance) + error**2 / variance)
+        known = [output for outputs, _ in self.parts for output in outputs]
+        return np.nansum(logs[:, known], axis=1).reshape(options.shape[:2])
 
 
-def _moments(
-    covariance: np.ndarray, cross: np.ndarray, Y: np.ndarray, noise: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The mean of every output at some points, and how much of k(x, x) the rows explain, (k, p) or (k, 1)."""
-    if (noise == noise[0]).all():
-        covariance[np.diag_indices(len(covariance))] += noise[0] + _JITTER
-        cholesky = scipy.linalg.cholesky(covariance, lower=True, overwrite_a=True, check_finite=False)
-        white = scipy.linalg.solve_triangular(cholesky, Y, lower=True, check_finite=False)
-        half = scipy.linalg.solve_triangular(
-            cholesky.astype(_PRECISION), cross.T.astype(_PRECISION), lower=True, check_finite=False, overwrite_b=True
-        )
-        return half.T @ white, np.einsum("ij,ij->j", half, half, dtype=float)[:, None]
-    # One eigendecomposition K = U Λ Uᵀ serves all noise variances.
-    values, vectors = scipy.linalg.eigh(covariance, driver="evd", check_finite=False)
-    spectrum = np.maximum(values, 0.0)[:, None] + noise + _JITTER
-    turned = cross @ vectors
-    return turned @ ((vectors.T @ Y) / spectrum), turned**2 @ (1.0 / spectrum)
+def _predictor(
+    kernel: BumpsAndLines, inducing: np.ndarray | None, X: np.ndarray, Y: np.ndarray, noise: np.ndarray, precision: Any
+) -> Predictor:
+    if inducing is None:
+        return Predictor.exact(kernel, X, Y, noise, precision)
+    return Predictor.sparse(kernel, inducing, X, Y, noise, precision)

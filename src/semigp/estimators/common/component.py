@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core import InputBelief, Posterior
 from ...core.inputs.priors import InputPrior
+from ...core.kernels import Kernel
 from ...core.rows.converged import infer_rows
 from ...core.search.report import Callback, FitReport
 from ...core.search.stages import Stage
@@ -92,9 +93,19 @@ class Component:
     posterior: Posterior
 
     @property
+    def kernel(self) -> Kernel:
+        """The kernel of outputs of scale 1."""
+        return self.model.kernel
+
+    @property
     def noise_variance(self) -> np.ndarray:
         """The noise variance of every output."""
         return np.asarray(self.posterior.likelihood.noise_variance)
+
+    def predict(self, belief: InputBelief) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of new outputs, noise included."""
+        mean, variance = self.posterior.predict(belief)
+        return np.asarray(mean), np.asarray(variance) + self.noise_variance
 
 
 def fit_component(
@@ -150,12 +161,6 @@ def _stages(recipe: Recipe, is_certain: bool, is_warm: bool, is_exact: bool) -> 
     if is_warm:
         return [Stage("missing inputs", recipe.max_iter, _MODEL), *stages]
     return [Stage("held signal-to-noise", min(50, recipe.max_iter), (*SIGNAL_AND_NOISE, *idle)), *stages]
-
-
-def predict(component: Component, belief: InputBelief) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of new outputs, noise included."""
-    mean, variance = component.posterior.predict(belief)
-    return np.asarray(mean), np.asarray(variance) + component.noise_variance
 
 
 def infer_inputs(

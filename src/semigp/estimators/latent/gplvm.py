@@ -27,7 +27,7 @@ from ...frames import FrameKind, as_frame
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
 from ..common.checks import check_columns
-from ..common.component import TOLERANCE, Component, Recipe, predict, start_component
+from ..common.component import TOLERANCE, Component, Recipe, start_component
 from ..common.order import Arrangement
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, warn_of
@@ -289,7 +289,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         error = np.zeros(X.shape) if X_std is None else check_array(X_std, dtype=np.float64, input_name="X_std")
         checks.check_error_bars(error, X.shape)
         with computing():
-            mean, variance = predict(self._component, InputBelief(X, error**2))
+            mean, variance = self._component.predict(InputBelief(X, error**2))
         mean, std = self._natural(mean), self._arrangement.columns_as_given(np.sqrt(variance) * self._scale)
         return (mean, std) if return_std else mean
 

@@ -13,18 +13,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ...core.exact.certain import Hyperparameters, OutputDensity, fit_hyperparameters
+from .given_others import Conditional
 from .relations import Relations, random_numbers
+from .side_by_side import IsStopped, Tell, run_chains
 
-# Only so many rows take part in the GP that weighs candidates, and in the fit of its hyperparameters.
-_ROWS_TO_WEIGH, _ROWS_TO_FIT, _MANY_ROWS = 1000, 500, 1000
-_SWEEPS, _CANDIDATES, _FOLDS, _TREES = 10, 12, 10, 3
+# Up to `_MANY_ROWS`, candidates are weighed by an exact GP of up to `_ROWS_TO_WEIGH` rows, all but a tenth of them.
+# Beyond, by a GP with inducing points, of up to `_MOST_TO_WEIGH` rows of the half to which the candidates do not belong.
+_ROWS_TO_WEIGH, _FOLDS, _MANY_ROWS, _INDUCING, _MOST_TO_WEIGH = 1000, 10, 2000, 500, 10_000
+_ROWS_TO_FIT = 500  # only so many take part in the fit of hyperparameters
+_CANDIDATES, _TREES = 12, 3
+# Of few rows there are more chains, with two sweeps from one kept table to the next. Of very many, fewer tables are kept:
+# what each row does not say, the others do.
+_FEW_ROWS, _VERY_MANY_ROWS, _FEWER_KEPT, _BURN_IN = 500, 50_000, 5, 4
 _MOVED = 3.0  # about how many holes of a row a candidate fills anew
-# Iterations of the fit of hyperparameters: at the very first, at the start of another chain, and later.
-_FIRST, _START, _LATER, _FIT_EVERY = 40, 15, 10, 4
+# Iterations of the fit of hyperparameters: at the very first, at the start of a chain, and later.
+_FIRST, _START, _LATER, _FIT_AFTER = 40, 15, 5, 2
+_ROWS_AT_ONCE = 5000  # so that memory does not grow with the number of rows
+
+
+# A first guess of the table, in which every hole is filled.
+Start = Callable[[np.random.Generator], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -38,21 +51,24 @@ class Particle:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many chains there are, how long they are, and how many tables are kept of each."""
+    """How many chains there are, how long they are, and how many tables are kept of each, the last ones."""
 
     n_chains: int
     n_sweeps: int
     n_kept: int
     max_iter: int = _FIRST  # the largest number of iterations of a fit of hyperparameters
     has_shared_noise: bool = False  # whether all outputs have the same noise
-    n_between: int = 2  # sweeps from one kept table to the next
+    n_between: int = 1  # sweeps from one kept table to the next
 
     @classmethod
     def of(cls, n_draws: int, n_rows: int, max_iter: int = _FIRST, has_shared_noise: bool = False) -> Plan:
-        """A plan that keeps at least `n_draws` tables. Of many rows it has fewer chains, and keeps more of each."""
-        most, n_between = (3, 2) if n_rows <= _MANY_ROWS else (5, 1)
-        n_kept = min(most, n_draws)
-        return cls(-(-n_draws // n_kept), _SWEEPS, n_kept, max_iter, has_shared_noise, n_between)
+        """A plan that keeps at least `n_draws` tables, unless there are very many rows."""
+        is_few, is_very_many = n_rows <= _FEW_ROWS, n_rows > _VERY_MANY_ROWS
+        n_draws = min(n_draws, _FEWER_KEPT) if is_very_many else n_draws
+        n_chains = min(4 if is_few else 2 - is_very_many, n_draws)
+        n_kept, n_between = -(-n_draws // n_chains), 1 + is_few
+        n_sweeps = _BURN_IN + 1 + n_between * (n_kept - 1)
+        return cls(n_chains, n_sweeps, n_kept, max_iter, has_shared_noise, n_between)
 
     def is_kept(self, sweep: int) -> bool:
         """Whether the table after this sweep is kept."""
@@ -60,13 +76,9 @@ class Plan:
         return left % self.n_between == 0 and left // self.n_between < self.n_kept
 
 
-# (chain, sweep, log evidence) → whether to stop.
-IsStopped = Callable[[int, int, float], bool]
-
-
 def draw_particles(
     plan: Plan,
-    starts: Sequence[np.ndarray],
+    start: Start,
     targets: np.ndarray,
     relations: Relations,
     random: np.random.Generator,
@@ -74,24 +86,43 @@ def draw_particles(
 ) -> tuple[list[Particle], bool]:
     """The tables that are kept of all chains, and whether the chains were stopped. There is at least one table.
 
-    The hyperparameters of the first chain are where those of the others start.
+    The hyperparameters of a first table are where those of all chains start.
     """
-    particles: list[Particle] = []
-    first = _fit(plan, starts[0], targets, relations, None, _FIRST)
-    for chain in range(plan.n_chains):
-        table, parameters = starts[chain].copy(), first
-        for sweep in range(plan.n_sweeps):
-            if sweep % _FIT_EVERY == 0 and (sweep or chain):
-                parameters = _fit(plan, table, targets, relations, parameters, _LATER if sweep else _START)
-            _sweep(table, targets, relations, parameters, random)
-            stop = is_stopped(chain, sweep, parameters.log_evidence)
-            if plan.is_kept(sweep) or (stop and not particles):
-                parameters = _fit(plan, table, targets, relations, parameters, _LATER)
-                particles.append(Particle(table.copy(), parameters, chain))
-            if stop:
-                return particles, True
-        first = parameters if chain == 0 else first
-    return particles, False
+    guess = start(random)
+    first = _fit(plan, guess, targets, relations, None, _FIRST)
+    numbers = random.spawn(plan.n_chains)
+    chains = [
+        partial(_draw_chain, plan, chain, start, targets, relations, first, numbers[chain])
+        for chain in range(plan.n_chains)
+    ]
+    found, was_stopped = run_chains(chains, is_stopped)
+    kept = [particle for particles in found for particle in particles]
+    return kept or [Particle(guess, first, 0)], was_stopped
+
+
+def _draw_chain(
+    plan: Plan,
+    chain: int,
+    start: Start,
+    targets: np.ndarray,
+    relations: Relations,
+    parameters: Hyperparameters,
+    random: np.random.Generator,
+    tell: Tell,
+) -> list[Particle]:
+    """The tables that are kept of one chain. If it is told to stop before there is one, that is its present one."""
+    table, particles = start(random), []
+    for sweep in range(plan.n_sweeps):
+        if sweep in (0, _FIT_AFTER):
+            parameters = _fit(plan, table, targets, relations, parameters, _LATER if sweep else _START)
+        _sweep(table, targets, relations, parameters, random)
+        stop = tell(sweep, parameters.log_evidence)
+        if plan.is_kept(sweep) or (stop and not particles):
+            parameters = _fit(plan, table, targets, relations, parameters, _LATER)
+            particles.append(Particle(table.copy(), parameters, chain))
+        if stop:
+            break
+    return particles
 
 
 def _fit(
@@ -117,32 +148,44 @@ def _sweep(
     random: np.random.Generator,
 ) -> None:
     """Choose the inputs of all rows with holes anew, in place."""
-    rows = random.permutation(np.flatnonzero(relations.missing.any(axis=1)))
-    others = random.permutation(len(table))[:_ROWS_TO_WEIGH]
-    place = np.full(len(table), -1)
-    place[others] = np.arange(len(others))
-    density = OutputDensity(parameters, table[others], targets[others])
-    options = candidates(table, rows, relations, random)
-    for fold in np.array_split(np.arange(len(rows)), min(_FOLDS, len(rows)) or 1):
-        here = place[rows[fold]]
-        logs = density.log_densities(options[fold], targets[rows[fold]], here[here >= 0])
-        table[rows[fold]] = options[fold, choose(logs, random.random(len(fold)))]
-        density.replace(here[here >= 0], table[rows[fold]][here >= 0])
+    given = [relations.conditional(group, table, _TREES, random, is_quick=True) for group in relations.with_holes()]
+    has_holes, order = relations.missing.any(axis=1), random.permutation(len(table))
+    is_many = len(table) > _MANY_ROWS
+    inducing = table[order[:_INDUCING]].copy() if is_many else None
+    for fold in np.array_split(np.arange(len(order)), 2 if is_many else min(_FOLDS, len(order))):
+        rows = order[fold][has_holes[order[fold]]]
+        if len(rows):
+            others = np.delete(order, fold)[: _MOST_TO_WEIGH if is_many else _ROWS_TO_WEIGH]
+            density = OutputDensity.given(parameters, table[others], targets[others], inducing)
+            for some in np.array_split(rows, -(-len(rows) // _ROWS_AT_ONCE)):
+                options = candidates(table, some, relations, given, random)
+                logs = density.log_densities(options, targets[some])
+                table[some] = options[np.arange(len(some)), choose(logs, random.random(len(some)))]
 
 
-def candidates(table: np.ndarray, rows: np.ndarray, relations: Relations, random: np.random.Generator) -> np.ndarray:
-    """Candidates for the inputs of rows, (rows, candidates, d). The first is what the row has now."""
+def candidates(
+    table: np.ndarray,
+    rows: np.ndarray,
+    relations: Relations,
+    given: Sequence[Conditional],
+    random: np.random.Generator,
+) -> np.ndarray:
+    """Candidates for the inputs of rows, (rows, candidates, d), from columns given the others.
+
+    The first is what the row has now.
+    """
     missing = relations.missing[rows]
     flat = np.repeat(table[rows], _CANDIDATES, axis=0)
     chance = np.minimum(1.0, _MOVED / np.maximum(missing.sum(axis=1), 1))
     moved = np.repeat(missing, _CANDIDATES, axis=0)
     moved &= random.random(moved.shape) < np.repeat(chance, _CANDIDATES)[:, None]
     moved[::_CANDIDATES] = False
-    for group in random.permutation(list(relations.with_holes())):
-        here = np.flatnonzero(moved[:, group])
+    for place in random.permutation(len(given)):
+        column = given[place]
+        here = np.flatnonzero(moved[:, column.group])
         if len(here):
-            given = relations.conditional(int(group), table, _TREES, random)
-            flat[relations.layout.at(here, int(group))] = given.draw(flat[here], *random_numbers(len(here), random))
+            numbers = random_numbers(len(here), random)
+            flat[relations.layout.at(here, column.group)] = column.draw(flat[here], *numbers)
     return flat.reshape(len(rows), _CANDIDATES, -1)
 
 

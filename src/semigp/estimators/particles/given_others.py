@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 from scipy.special import ndtr, ndtri
 
-from ...core.chained.regression import CURVED, NEARLY_LINEAR, Conditioned, Regression, choose_regression
+from ...core.chained.regression import CURVED, NEARLY_LINEAR, Conditioned, Quick, Regression, choose_regression
 from .donors import Tree
 from .layout import Layout
 
@@ -94,7 +94,7 @@ class Conditional:
 
     layout: Layout
     group: int
-    gp: Conditioned | None
+    gp: Conditioned | Quick | None
     gp_share: float
     trees: tuple[Tree, ...]
     values: np.ndarray  # values of the donors, (donors, features of the group)
@@ -102,16 +102,16 @@ class Conditional:
     @classmethod
     def on(
         cls, model: ColumnModel, layout: Layout, group: int, filled: np.ndarray, known: np.ndarray, n_trees: int,
-        random: np.random.Generator,
+        random: np.random.Generator, is_quick: bool = False,
     ) -> Conditional:  # fmt: skip
-        """Condition a column's model on the rows in which it is known."""
+        """Condition a column's model on the rows in which it is known. Quick ones are for single draws only."""
         some = known if len(known) <= _TO_GROW else random.permutation(known)[:_TO_GROW]
         points, values = layout.others(filled[some], group), filled[layout.at(some, group)]
         trees = tuple(Tree.grown(points, values, random) for _ in range(n_trees))
         gp = None
         if model.regression is not None:
             few = np.arange(len(some)) if len(some) <= _TO_CONDITION else random.permutation(len(some))[:_TO_CONDITION]
-            gp = Conditioned.on(model.regression, points[few], values[few, 0])
+            gp = (Quick if is_quick else Conditioned).on(model.regression, points[few], values[few, 0])
         return cls(layout, group, gp, model.gp_share, trees, values)
 
     def draw(
@@ -137,8 +137,8 @@ class Conditional:
         return drawn
 
     def _gp_draw(self, points: np.ndarray, normal: np.ndarray, is_joint: bool) -> np.ndarray:
-        if is_joint:
-            return self.gp.draw_jointly(points, normal)  # type: ignore[union-attr]
+        if is_joint and isinstance(self.gp, Conditioned):
+            return self.gp.draw_jointly(points, normal)
         mean, variance = self.gp.predict(points)  # type: ignore[union-attr]
         return mean + np.sqrt(variance) * normal
 

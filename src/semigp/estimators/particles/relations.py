@@ -22,9 +22,12 @@ class Relations:
     missing: np.ndarray  # (n, groups)
     models: dict[int, ColumnModel]  # by group
 
-    def conditional(self, group: int, filled: np.ndarray, n_trees: int, random: np.random.Generator) -> Conditional:
+    def conditional(
+        self, group: int, filled: np.ndarray, n_trees: int, random: np.random.Generator, is_quick: bool = False
+    ) -> Conditional:
         """The distribution of a column given the others, conditioned on a filled table."""
-        return Conditional.on(self.models[group], self.layout, group, filled, self.known(group), n_trees, random)
+        known = self.known(group)
+        return Conditional.on(self.models[group], self.layout, group, filled, known, n_trees, random, is_quick)
 
     def known(self, group: int) -> np.ndarray:
         """The rows in which a column is known."""

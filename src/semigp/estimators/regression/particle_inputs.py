@@ -74,9 +74,9 @@ class ParticleInputs:
         """Draws of rows given their known inputs and outputs: candidates without outputs, chosen by the outputs."""
         particle = self.chains()[chain]
         rows = np.linspace(0, len(self.targets) - 1, min(_ROWS_TO_WEIGH, len(self.targets))).astype(int)
-        density = OutputDensity(particle.parameters, particle.table[rows], self.targets[rows])
+        density = OutputDensity.given(particle.parameters, particle.table[rows], self.targets[rows])
         options = np.swapaxes(self._without_outputs(chain, inputs, _CANDIDATES), 0, 1)
-        logs = density.log_densities(options, targets, np.zeros(0, int))
+        logs = density.log_densities(options, targets)
         places = (np.arange(_CHOSEN) + 0.5) / _CHOSEN  # evenly spread, as in systematic resampling
         chosen = [choose(logs, np.full(len(logs), place)) for place in places]
         return np.stack([options[np.arange(len(options)), each] for each in chosen])

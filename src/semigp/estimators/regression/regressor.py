@@ -23,7 +23,7 @@ from ...core.search.report import Callback
 from ...frames import column_names
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
-from ..common.component import Component, Recipe, predict
+from ..common.component import Component, Recipe
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
 from ..common.order import DECIMALS
@@ -34,6 +34,7 @@ from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
 from .across_processes import RowsAcross
+from .exact_component import ExactComponent
 from .gathering import AllRowsHere, Gathering
 from .input_posterior import ImputesInputs
 from .missing_inputs import CorrelatedInputs, StandardInputs
@@ -277,7 +278,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
             self._components, reports = FORMS[self.posterior_](recipe, table, self._inputs)
         self.fit_report_ = watch.noted_in(joint_report(reports))
         self.bound_, self.n_iter_ = self.fit_report_.bound, max(len(report.trace) for report in reports)
-        slopes = relevance([component.model.kernel for component in self._components])
+        slopes = relevance([component.kernel for component in self._components])
         by_column = np.array([slopes[list(group)].max() for group in self._input_units.groups])
         self.relevance_ = self._arrangement.columns_as_given(by_column)
         noise_variance = np.mean([component.noise_variance for component in self._components], axis=0)
@@ -324,7 +325,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
 
     def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the outputs of rows, all with holes or all without, in standard units."""
-        parts = [predict(component, belief) for component, belief in self._beliefs(inputs, error)]
+        parts = [component.predict(belief) for component, belief in self._beliefs(inputs, error)]
         return pooled(*zip(*parts, strict=True))
 
     def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -332,7 +333,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         X = read_inputs(self, X)
         return X[:, self._arrangement.columns], read_error_bars(self, X_std, X)[:, self._arrangement.columns]
 
-    def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component, InputBelief]]:
+    def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component | ExactComponent, InputBelief]]:
         """Pairs of a component and a belief at which it predicts.
 
         A single belief goes to all components. Several beliefs, which are draws, go to the components in turn.

@@ -7,16 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....core.exact.certain import Hyperparameters
-from ....core.kernels import RBF, Kernel, Linear
 from ....core.search.report import MESSAGES, FitReport, Progress, Status, with_signal_to_noise
-from ....core.sparse.model import Model, make_data, posterior, start
 from ...common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
 from ...common.starts import centres
 from ...common.table import Table
-from ...particles.chains import Particle, Plan, draw_particles
+from ...particles.chains import Particle, Plan, Start, draw_particles
 from ...particles.layout import Layout
 from ...particles.relations import Relations, fill, guess
+from ..exact_component import ExactComponent
 from ..particle_inputs import ParticleInputs
 
 # Up to this many rows a GP is exact. Beyond, it has as many inducing points, or `n_inducing` if that is more.
@@ -25,7 +23,7 @@ _MOST_EXACT = 1000
 
 def fit_particles(
     recipe: Recipe, table: Table, groups: tuple[tuple[int, ...], ...], n_draws: int, seed: int
-) -> tuple[list[Component], list[FitReport], ParticleInputs]:
+) -> tuple[list[Component] | list[ExactComponent], list[FitReport], ParticleInputs]:
     """Draw the missing inputs, and fit a component to every draw. `groups` are the features of each column.
 
     The GP of a draw has the hyperparameters that the chain has found. They are searched for again only if there are
@@ -36,57 +34,47 @@ def fit_particles(
     inputs, places = table.inputs[:, ~is_latent], np.cumsum(~is_latent) - 1
     kept = tuple(tuple(int(places[i]) for i in group) for group in groups if not is_latent[group[0]])
     layout = Layout.of(inputs, kept)
-    plan, trace = Plan.of(n_draws, len(inputs), recipe.max_iter, not recipe.per_output), []
-    starts, relations = _starts(inputs, table.targets, layout, plan.n_chains, random)
+    plan, trace = Plan.of(n_draws, len(inputs), recipe.max_iter, not recipe.per_output), []  # type: ignore[var-annotated]
+    start, relations = _start(inputs, table.targets, layout, random)
 
     def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
-        trace.append(evidence)
-        seconds = time.perf_counter() - started
-        told = Progress("sweeps", sweep + 1, plan.n_sweeps, evidence, seconds, part=chain + 1, parts=plan.n_chains)
+        trace.append((chain, sweep, evidence))
+        seconds, sweeps = time.perf_counter() - started, plan.n_chains * plan.n_sweeps
+        told = Progress("sweeps", len(trace), sweeps, evidence, seconds)
         return recipe.callback is not None and bool(recipe.callback(told))
 
-    particles, is_interrupted = draw_particles(plan, starts, table.targets, relations, random, is_stopped)
+    particles, is_interrupted = draw_particles(plan, start, table.targets, relations, random, is_stopped)
     particles = particles[:n_draws]
     found = ParticleInputs(relations, particles, table.targets, is_latent, seed)
     if is_latent.any() or (table.error > 0).any():
         return *_fit_again(recipe, table, found), found
-    report = _report(particles, np.array(trace), is_interrupted, time.perf_counter() - started)
+    report = _report(
+        particles, np.array([evidence for *_, evidence in sorted(trace)]), is_interrupted, time.perf_counter() - started
+    )
     rows = np.flatnonzero(~np.isnan(table.targets).all(axis=1))
-    inducing = None if len(rows) <= _MOST_EXACT else _inducing_inputs(recipe, particles[0].table[rows])
-    components = [_component(table.targets[rows], particle.table[rows], particle, inducing) for particle in particles]
-    return components, [report], found
+    exact = [ExactComponent(each.table[rows], table.targets[rows], each.parameters) for each in particles]
+    if len(rows) <= _MOST_EXACT:
+        return exact, [report], found
+    inducing = _inducing_inputs(recipe, exact[0].inputs)
+    return [component.through(inducing) for component in exact], [report], found
 
 
-def _starts(
-    inputs: np.ndarray, targets: np.ndarray, layout: Layout, count: int, random: np.random.Generator
-) -> tuple[list[np.ndarray], Relations]:
-    """Filled tables, from inputs and outputs together, and the models of the columns given the others."""
+def _start(
+    inputs: np.ndarray, targets: np.ndarray, layout: Layout, random: np.random.Generator
+) -> tuple[Start, Relations]:
+    """How tables are first filled, from inputs and outputs together; and the models of columns given the others."""
     q, wide = inputs.shape[1], np.column_stack([inputs, targets])
     outputs = tuple((q + j,) for j in range(targets.shape[1]))
     filled, both = fill(wide, Layout.of(wide, (*layout.groups, *outputs)), random)
     relations = Relations(layout, layout.is_missing(inputs), {})
     for group in relations.with_holes():
         relations.choose(group, filled[:, :q], random)
-    return [guess(filled, both, random)[:, :q] for _ in range(count)], relations
+    return lambda random: guess(filled, both, random)[:, :q], relations
 
 
 def _inducing_inputs(recipe: Recipe, inputs: np.ndarray) -> np.ndarray:
     """Inducing inputs for all components: they are placed once, and held."""
     return centres(inputs, max(_MOST_EXACT, recipe.n_inducing), recipe.random_state)
-
-
-def _component(targets: np.ndarray, inputs: np.ndarray, particle: Particle, inducing: np.ndarray | None) -> Component:
-    """The GP of one drawn table. Without inducing inputs, those are its rows, which makes it exact."""
-    data = make_data(inputs, targets)
-    kernel, noise, scale = _engine(particle.parameters)
-    model: Model = start(data, kernel, inputs if inducing is None else inducing, noise, scale)
-    return Component(model, data, posterior(model, data))
-
-
-def _engine(parameters: Hyperparameters) -> tuple[Kernel, np.ndarray, np.ndarray]:
-    """Kernel, noise variances and output scales of the engine."""
-    kernel = RBF(1.0, parameters.lengthscales) + Linear(parameters.linear)
-    return kernel, parameters.scale * parameters.noise, np.sqrt(parameters.scale)
 
 
 def _fit_again(recipe: Recipe, table: Table, found: ParticleInputs) -> tuple[list[Component], list[FitReport]]:

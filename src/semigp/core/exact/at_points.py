@@ -1,0 +1,187 @@
+"""GPs of certain inputs, and what they predict at many points, in NumPy: no program has to be compiled.
+
+All of them have the kernel
+
+    k(x, x') = a exp(-½ Σ_j (x_j - x'_j)²/ℓ_j²) + Σ_j v_j x_j x'_j.
+
+Beside a GPU large tasks go there, in pieces of one shape.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+import scipy.linalg
+from jaxtyping import Float
+
+# The precision in which candidates are weighed: enough to choose among them, and more than twice as fast as double.
+SINGLE = np.float32
+JITTER = 1e-6
+# Of k(Z, Z), so that single precision is enough: what inducing points say is blurred by this variance.
+_BLUR = 1e-4
+_POINTS_AT_ONCE, _POINTS_ON_DEVICE = 2048, 65536
+_LARGE = 1e11  # multiplications from which on a GPU pays
+_SMALL_BLOCK = 128
+
+
+@dataclass(frozen=True)
+class BumpsAndLines:
+    """The kernel of this module."""
+
+    amplitude: float  # a
+    lengthscales: Float[np.ndarray, " d"]  # ℓ
+    linear: Float[np.ndarray, " d"]  # v
+
+    def __call__(self, left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "a b"]:
+        """k(x, x') for all pairs of rows, in the precision of the rows."""
+        scales = self.lengthscales.astype(left.dtype)
+        found = bumps(left / scales, right / scales)
+        found *= left.dtype.type(self.amplitude)
+        if self.linear.any():
+            found += (left * self.linear.astype(left.dtype)) @ right.T
+        return found
+
+    def variance(self, points: Float[np.ndarray, "a d"]) -> Float[np.ndarray, " a"]:
+        """k(x, x) for every row."""
+        return self.amplitude + points**2 @ self.linear
+
+
+def bumps(left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "a b"]:
+    """exp(-½ |x - x'|²) for all pairs of rows. One product gives x·x' - ½ |x|² - ½ |x'|²."""
+    ones = np.ones((1, 1), left.dtype)
+    halves = [-0.5 * np.sum(rows**2, axis=1, keepdims=True) for rows in (left, right)]
+    wide = np.hstack([left, halves[0], np.broadcast_to(ones, (len(left), 1))])
+    exponents = wide @ np.hstack([right, np.broadcast_to(ones, (len(right), 1)), halves[1]]).T
+    np.minimum(exponents, 0.0, out=exponents)
+    return np.exp(exponents, out=exponents)
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A GP of p outputs, conditioned on rows. With h = R k(Z, x), its mean is hᵀl, and h²ᵀg of k(x, x) is explained."""
+
+    kernel: BumpsAndLines
+    points: Float[np.ndarray, "m d"]  # Z
+    root: Float[np.ndarray, "m m"]  # R
+    loadings: Float[np.ndarray, "m p"]  # l
+    gains: Float[np.ndarray, "m p"] | None  # g; None if it is 1 for all outputs
+
+    @classmethod
+    def exact(
+        cls, kernel: BumpsAndLines, points: np.ndarray, values: np.ndarray, noise: np.ndarray, precision: Any = SINGLE
+    ) -> Predictor:
+        """Conditioned on the values of all outputs (m, p), which have noise variances (p,).
+
+        If these are the same, R = L⁻¹ with L Lᵀ = K + rI. Otherwise one K = U Λ Uᵀ serves all: R = Uᵀ.
+        """
+        covariance = kernel(points, points)
+        if (noise == noise[0]).all():
+            covariance[np.diag_indices(len(points))] += noise[0] + JITTER
+            lower = np.linalg.cholesky(covariance)
+            loadings = scipy.linalg.solve_triangular(lower, values, lower=True, check_finite=False)
+            return cls._of(kernel, points, inverse_of_lower(lower.astype(precision)), loadings, None, precision)
+        eigenvalues, vectors = np.linalg.eigh(covariance)
+        spectrum = np.maximum(eigenvalues, 0.0)[:, None] + noise + JITTER
+        return cls._of(kernel, points, vectors.T, vectors.T @ values / spectrum, 1.0 / spectrum, precision)
+
+    @classmethod
+    def sparse(
+        cls,
+        kernel: BumpsAndLines,
+        inducing: np.ndarray,
+        points: np.ndarray,
+        values: np.ndarray,
+        noise: np.ndarray,
+        precision: Any = SINGLE,
+    ) -> Predictor:
+        """Conditioned on rows through inducing inputs.
+
+        With φ(x) = L⁻¹ k(Z, x), L Lᵀ = k(Z, Z), and Σ φφᵀ over the rows = U Λ Uᵀ: R = Uᵀ L⁻¹, the gains are
+        λ/(λ + r), and the loadings (UᵀΣ φ y)/(λ + r).
+        """
+        covariance = kernel(inducing, inducing)
+        covariance[np.diag_indices(len(inducing))] += _BLUR
+        whitener = inverse_of_lower(np.linalg.cholesky(covariance))
+        here, turn = inducing.astype(precision), whitener.T.astype(precision)
+        squares, products = np.zeros(covariance.shape), np.zeros((len(inducing), values.shape[1]))
+        for start in range(0, len(points), _POINTS_AT_ONCE):
+            some = slice(start, start + _POINTS_AT_ONCE)
+            features = kernel(points[some].astype(precision), here) @ turn
+            squares += features.T @ features
+            products += features.T @ values[some].astype(precision)
+        eigenvalues, vectors = np.linalg.eigh(squares)
+        spectrum = np.maximum(eigenvalues, 0.0)[:, None]
+        root, total = vectors.T @ whitener, spectrum + noise + JITTER
+        loadings = (vectors.T @ products) / total
+        return cls._of(kernel, inducing, root, loadings, spectrum / total, precision)
+
+    @classmethod
+    def _of(cls, kernel: BumpsAndLines, points: Any, root: Any, loadings: Any, gains: Any, precision: Any) -> Predictor:
+        arrays = (None if each is None else np.ascontiguousarray(each, precision) for each in (root, loadings, gains))
+        return cls(kernel, np.ascontiguousarray(points, precision), *arrays)  # type: ignore[arg-type]
+
+    def moments(self, at: Float[np.ndarray, "k d"]) -> tuple[Float[np.ndarray, "k p"], Float[np.ndarray, "k o"]]:
+        """The mean of every output at some points, and how much of k(x, x) is explained: o is p, or 1."""
+        if float(len(at)) * len(self.points) ** 2 > _LARGE and has_accelerator():
+            return self._on_device(at)
+        parts = [self._some(at[start : start + _POINTS_AT_ONCE]) for start in range(0, len(at), _POINTS_AT_ONCE)]
+        means, explained = zip(*(parts or [self._some(at)]), strict=True)
+        return np.concatenate(means).astype(float), np.concatenate(explained).astype(float)
+
+    def _some(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        half = self.kernel(at.astype(self.points.dtype), self.points) @ self.root.T
+        mean = half @ self.loadings
+        half *= half
+        return mean, half.sum(axis=1, keepdims=True) if self.gains is None else half @ self.gains
+
+    def _on_device(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        single = np.float32
+        kernel, gains = self.kernel, np.ones((len(self.points), 1)) if self.gains is None else self.gains
+        arrays = (kernel.amplitude, kernel.lengthscales, kernel.linear, self.points, self.root, self.loadings, gains)
+        held = [jax.device_put(np.asarray(each, single)) for each in arrays]
+        parts = []
+        for start in range(0, len(at), _POINTS_ON_DEVICE):
+            some = np.zeros((_POINTS_ON_DEVICE, at.shape[1]), single)
+            some[: len(at) - start] = at[start : start + _POINTS_ON_DEVICE]
+            parts.append(_device_moments(some, *held))  # runs while the next points are prepared
+        means, explained = zip(*parts, strict=True)
+        return tuple(np.concatenate(each)[: len(at)].astype(float) for each in (means, explained))  # type: ignore[return-value]
+
+
+@functools.partial(jax.jit)
+def _device_moments(at, amplitude, lengthscales, linear, points, root, loadings, gains):
+    """`Predictor._some` on an accelerator."""
+    with jax.default_matmul_precision("highest"):
+        left, right = at / lengthscales, points / lengthscales
+        squares = (left**2).sum(1)[:, None] + (right**2).sum(1) - 2.0 * left @ right.T
+        cross = amplitude * jax.numpy.exp(-0.5 * jax.numpy.maximum(squares, 0.0)) + (at * linear) @ points.T
+        half = cross @ root.T
+        return half @ loadings, half**2 @ gains
+
+
+@functools.cache
+def has_accelerator() -> bool:
+    """Whether JAX computes on something else than this machine's processors."""
+    return jax.default_backend() != "cpu"
+
+
+def inverse_of_lower(lower: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """The inverse of a lower triangular matrix.
+
+    Products of halves are faster than LAPACK's substitution, and other threads can run meanwhile.
+    """
+    if len(lower) <= _SMALL_BLOCK:
+        (invert,) = scipy.linalg.get_lapack_funcs(("trtri",), (lower,))
+        return np.tril(invert(lower, lower=1)[0])
+    half = len(lower) // 2
+    found = np.zeros_like(lower)
+    found[:half, :half], found[half:, half:] = (
+        inverse_of_lower(lower[:half, :half]),
+        inverse_of_lower(lower[half:, half:]),
+    )
+    found[half:, :half] = -found[half:, half:] @ (lower[half:, :half] @ found[:half, :half])
+    return found

@@ -1,0 +1,56 @@
+"""The exact GP of a table without holes, in NumPy. Nothing is compiled as long as new inputs are certain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...core import InputBelief, Posterior
+from ...core.exact.certain import Hyperparameters, OutputDensity
+from ...core.kernels import RBF, Kernel, Linear
+from ...core.sparse.model import make_data, start
+from ...core.sparse.model import posterior as posterior_of
+from ..common.component import Component
+
+
+@dataclass(frozen=True)
+class ExactComponent:
+    """A GP with certain inputs, in standard units. It does what a `Component` does."""
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    parameters: Hyperparameters
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel of outputs of scale 1."""
+        return RBF(1.0, self.parameters.lengthscales) + Linear(self.parameters.linear)
+
+    @property
+    def noise_variance(self) -> np.ndarray:
+        """The noise variance of every output."""
+        return self.parameters.scale * self.parameters.noise
+
+    def predict(self, belief: InputBelief) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of new outputs, noise included."""
+        if np.any(belief.variance):
+            mean, variance = self.posterior.predict(belief)
+            return np.asarray(mean), np.asarray(variance) + self.noise_variance
+        return self._density.moments(np.asarray(belief.mean))
+
+    @cached_property
+    def _density(self) -> OutputDensity:
+        return OutputDensity.given(self.parameters, self.inputs, self.targets, precision=float)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """The same GP in the engine, for inputs that are uncertain and for draws of functions."""
+        return self.through(None).posterior
+
+    def through(self, inducing: np.ndarray | None) -> Component:
+        """The same GP in the engine, through inducing inputs. Without them, they are the rows: then it is exact."""
+        data, scale = make_data(self.inputs, self.targets), np.sqrt(self.parameters.scale)
+        model = start(data, self.kernel, self.inputs if inducing is None else inducing, self.noise_variance, scale)
+        return Component(model, data, posterior_of(model, data))
