@@ -79,7 +79,7 @@ def stored_classes() -> dict[str, type]:
     from .particles.given_others import ColumnModel
     from .particles.layout import Layout
     from .particles.relations import Relations
-    from .regression.exact_component import ExactComponent
+    from .regression.certain_component import CertainComponent
     from .regression.missing_inputs import CorrelatedInputs, OwnRows, StandardInputs
     from .regression.particle_inputs import ParticleInputs
     from .regression.regressor import SemiDescribedGPRegressor
@@ -88,7 +88,7 @@ def stored_classes() -> dict[str, type]:
     now = (
         SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
         GPImputer, Arrangement, Bias, Block, ChainedGPs, Columns, Component, CorrelatedInputs, Data,
-        ExactComponent, ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps,
+        CertainComponent, ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps,
         GaussianPrior,
         Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
         LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,

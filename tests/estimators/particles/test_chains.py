@@ -7,9 +7,10 @@ import pytest
 
 from semigp.core.exact.certain import Hyperparameters, OutputDensity
 from semigp.estimators.particles import chains
-from semigp.estimators.particles.chains import Plan, candidates, choose, draw_particles
+from semigp.estimators.particles.chains import Particle, Search, candidates, choose, draw_particles, latest
 from semigp.estimators.particles.layout import Layout
 from semigp.estimators.particles.relations import Relations, fill
+from semigp.estimators.particles.schedule import Schedule
 
 
 def test_choices_have_the_right_frequencies(random):
@@ -23,20 +24,11 @@ def test_choices_have_the_right_frequencies(random):
     np.testing.assert_array_equal(choose(np.array([[-np.inf, 0.0, -np.inf]]), np.array([0.5])), [1])
 
 
-@pytest.mark.parametrize("n_rows", [300, 3000])
-@pytest.mark.parametrize("n_draws", [1, 2, 3, 4, 15])
-def test_a_plan_keeps_what_it_says(n_draws, n_rows):
-    plan = Plan.of(n_draws, n_rows)
-    kept = [sweep for sweep in range(plan.n_sweeps) if plan.is_kept(sweep)]
-    assert len(kept) == plan.n_kept
-    assert kept[-1] == plan.n_sweeps - 1
-    assert set(np.diff(kept)) <= {plan.n_between}
-    assert n_draws <= plan.n_chains * plan.n_kept < n_draws + plan.n_kept
-
-
 @dataclass
 class _Coins:
     """A column that is -1, 0 or 1 with the probabilities 0.2, 0.3 and 0.5, whatever the others are."""
+
+    group = 0
 
     def draw(self, rows, choice, normal, uniform):
         return np.select([choice < 0.2, choice < 0.5], [-1.0, 0.0], 1.0)[:, None]
@@ -53,9 +45,9 @@ def test_the_chain_goes_to_the_posterior(monkeypatch, random):
     missing = np.zeros((9, 1), bool)
     missing[8] = True
     relations = Relations(Layout.of(table, ((0,),)), missing, {})
-    monkeypatch.setattr(Relations, "conditional", lambda *_: _Coins())
+    monkeypatch.setattr(Relations, "conditional", lambda *_, **how: _Coins())
     options = np.array([[[-1.0], [0.0], [1.0]]])
-    likelihood = np.exp(OutputDensity(parameters, table, targets).log_densities(options, targets[8:], np.array([8])))[0]
+    likelihood = np.exp(OutputDensity.given(parameters, X, y).log_densities(options, targets[8:]))[0]
     posterior = likelihood * [0.2, 0.3, 0.5] / np.sum(likelihood * [0.2, 0.3, 0.5])
     assert np.abs(posterior - [0.2, 0.3, 0.5]).max() > 0.1
     counts = np.zeros(3)
@@ -84,19 +76,23 @@ def test_candidates(problem, random):
     """The first is what is there; the others change holes only, and usually do."""
     _, table, _, filled, relations = problem
     rows = np.flatnonzero(relations.missing.any(axis=1))
-    options = candidates(filled, rows, relations, random)
+    given = [relations.conditional(group, filled, 3, random, is_quick=True) for group in relations.with_holes()]
+    options = candidates(filled, rows, relations, given, random)
     np.testing.assert_array_equal(options[:, 0], filled[rows])
     known = ~np.isnan(table[rows])
     np.testing.assert_array_equal(options.swapaxes(0, 1)[:, known], np.tile(table[rows][known], (options.shape[1], 1)))
     assert np.mean(options[:, 1:] != options[:, :1]) > 0.3
+    options = candidates(filled, rows, relations, given[:1], random)
+    assert set(np.flatnonzero((options != options[:, :1]).any(axis=(0, 1)))) == {given[0].group}
 
 
 def test_outputs_find_the_inputs(problem):
     """Known entries stay; errors of what was hidden are half those of the fill without outputs; seeds decide."""
     truth, table, targets, filled, relations = problem
-    plan = Plan(2, 6, 2)
+    schedule = Schedule(2, 6, 2, 2)
     found, again = (
-        draw_particles(plan, [filled, filled], targets, relations, np.random.default_rng(1)) for _ in range(2)
+        draw_particles(schedule, Search(), lambda _: filled.copy(), targets, relations, np.random.default_rng(1))
+        for _ in range(2)
     )
     particles, is_stopped = found
     assert (len(particles), is_stopped) == (4, False)
@@ -110,22 +106,51 @@ def test_outputs_find_the_inputs(problem):
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_a_stop_leaves_a_particle(problem):
-    """After the first sweep, or after what was kept by then."""
+def test_the_latest_particles_come_from_all_chains():
+    """Two chains of three, of which three are wanted: the last of each, then the one before, in their order."""
+    particles = [Particle(None, None, chain) for chain in (0, 0, 0, 1, 1, 1)]
+    assert latest(particles, 6) == particles
+    found = latest(particles, 3)
+    assert [next(i for i, each in enumerate(particles) if each is one) for one in found] == [1, 2, 5]
+
+
+@pytest.mark.parametrize("when", [1, 4, 5])
+def test_a_stop_leaves_a_particle(problem, when):
+    """Of every chain at least one; none makes another sweep after it has been told."""
     _, _, targets, filled, relations = problem
     calls = []
 
-    def stop_at(end):
-        def is_stopped(chain, sweep, evidence):
-            calls.append((chain, sweep, np.isfinite(evidence)))
-            return (chain, sweep) == end
+    def is_stopped(chain, sweep, evidence):
+        calls.append(np.isfinite(evidence))
+        return len(calls) >= when
 
-        return is_stopped
+    random = np.random.default_rng(0)
+    how = lambda _: filled.copy(), targets, relations, random, is_stopped
+    particles, was = draw_particles(Schedule(2, 50, 2), Search(), *how)
+    assert was
+    assert {particle.chain for particle in particles} == {0, 1}
+    assert all(calls)
+    assert len(calls) < 50
 
-    for end, count in (((0, 0), 1), ((0, 2), 1), ((1, 0), 2)):
-        calls.clear()
-        random = np.random.default_rng(0)
-        particles, was = draw_particles(Plan(2, 4, 2), [filled] * 2, targets, relations, random, stop_at(end))
-        assert (len(particles), was) == (count, True)
-        assert calls[-1] == (*end, True)
-        assert len(calls) == 4 * end[0] + end[1] + 1
+
+@pytest.mark.parametrize("n", [600, 2500])
+def test_many_rows(n, monkeypatch):
+    """Hyperparameters of tables that are kept differ in scale only; blocks of rows and inducing points find the hidden
+    inputs, to half of their spread."""
+    monkeypatch.setattr(chains, "_ROWS_AT_ONCE", 200)
+    random = np.random.default_rng(0)
+    truth = random.normal(size=(n, 2))
+    targets = np.column_stack([truth.sum(axis=1), truth[:, 0] - truth[:, 1]]) + 0.05 * random.normal(size=(n, 2))
+    table = np.where(random.random(truth.shape) < 0.1, np.nan, truth)
+    filled, relations = fill(table, Layout.of(table, ((0,), (1,))), random)
+    found, again = (
+        draw_particles(
+            Schedule(1, 4, 2), Search(), lambda _: filled.copy(), targets, relations, np.random.default_rng(1)
+        )
+        for _ in range(2)
+    )
+    first, second = found[0]
+    np.testing.assert_array_equal(first.parameters.free, second.parameters.free)
+    np.testing.assert_array_equal(second.table, again[0][1].table)
+    holes = np.isnan(table)
+    assert np.sqrt(np.mean((second.table - truth)[holes] ** 2)) < 0.5

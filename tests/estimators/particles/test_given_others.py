@@ -73,7 +73,7 @@ def test_joint_draws_share_an_error(number):
     rows = np.full((2, 3), 2.5)  # where nothing is known about the function
     number = Conditional(**{**vars(number), "gp_share": 1.0 - 1e-12})
     regression = Regression(0.35, 0.0, 1e-3, 0.1)
-    gp = type(number.gp).on(regression, number.gp.points, np.cos(number.gp.points[:, 0]))
+    gp = type(number.gp).on(regression, number.gp.predictor.points, np.cos(number.gp.predictor.points[:, 0]))
     number = Conditional(**{**vars(number), "gp": gp})
     numbers = np.zeros(2), np.array([1.0, -1.0]), np.zeros(2)
     free, joint = (np.ptp(number.draw(rows, *numbers, is_joint=is_joint)) for is_joint in (False, True))
@@ -88,7 +88,8 @@ def test_draws_of_a_category_are_levels(random):
     model = ColumnModel.chosen(layout, 1, table, known, random)
     given = Conditional.on(model, layout, 1, table, known, 4, random)
     row = np.array([0.6, np.nan, np.nan, np.nan])
-    draws = _all_draws(given, row)
+    choice, uniform = (each.ravel() for each in np.meshgrid((np.arange(40) + 0.5) / 40, (np.arange(1000) + 0.5) / 1000))
+    draws = given.draw(np.tile(row, (40_000, 1)), choice, np.zeros(40_000), uniform)
     assert {tuple(draw) for draw in draws} <= {tuple(level) for level in np.eye(3)}
     found = given.expectations(row[None], lambda x: x)[0]
     np.testing.assert_allclose(found, draws.mean(axis=0), atol=0.01)

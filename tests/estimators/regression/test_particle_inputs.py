@@ -23,7 +23,7 @@ def inputs(problem):
     truth, y = problem
     holes = np.where(np.random.default_rng(1).random(truth.shape) < 0.2, NAN, truth)
     holes[0] = NAN
-    model = SemiDescribedGPRegressor(n_draws=4, trend="linear", random_state=0).fit(holes[:50], y[:50])
+    model = SemiDescribedGPRegressor(n_draws=6, trend="linear", random_state=0).fit(holes[:50], y[:50])
     assert isinstance(model._inputs, ParticleInputs)
     return model
 
@@ -89,14 +89,15 @@ def test_missing_outputs_choose_nothing(inputs, problem):
     found = inputs._inputs
     given = found.draws(rows, np.full((10, 1), NAN))
     step = _CANDIDATES // _CHOSEN
-    expected = [found._without_outputs(k, rows, _CANDIDATES)[step // 2 - 1 :: step] for k in range(2)]
+    expected = [found._without_outputs(k, rows, _CANDIDATES)[step // 2 - 1 :: step] for k in range(4)]
     np.testing.assert_array_equal(given, np.concatenate(expected))
 
 
 def test_every_chain_counts(inputs):
-    """Four draws, three of a chain: the last of the first chain, and the only one of the second."""
+    """Six draws of four chains: two of each of the first chains, of which the last counts, and one of the others."""
     found = inputs._inputs
-    assert found.chains() == [found.particles[2], found.particles[3]]
+    assert [particle.chain for particle in found.particles] == [0, 0, 1, 1, 2, 3]
+    assert found.chains() == [found.particles[place] for place in (1, 3, 4, 5)]
     stopped = ParticleInputs(found.relations, found.particles[:1], found.targets, found.is_latent, 0)
     assert stopped.chains() == found.particles[:1]
 

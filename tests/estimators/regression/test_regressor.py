@@ -13,8 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from semigp import SemiDescribedGPRegressor
 from semigp.core import InputBelief, fit_posterior
-from semigp.estimators.common.component import predict
-from semigp.estimators.regression import regressor
+from semigp.estimators.common.component import Component
 
 
 def make_problem(random, n=60, missing=0.2, noise=0.05):
@@ -341,11 +340,13 @@ def test_rows_without_holes_are_predicted_once_for_each_component(mixture, probl
     test[0, 0] = np.nan
     counts = []
 
+    predict = Component.predict
+
     def counting(component, belief):
         counts.append(belief.n_rows)
         return predict(component, belief)
 
-    monkeypatch.setattr(regressor, "predict", counting)
+    monkeypatch.setattr(Component, "predict", counting)
     mean, std = mixture.predict(test, return_std=True)
     assert sum(counts) == 39 * 3 + 51
     np.testing.assert_allclose(mean[1:], alone, rtol=1e-12, atol=1e-12)

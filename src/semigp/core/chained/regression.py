@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -13,11 +16,7 @@ from ..exact.at_points import BumpsAndLines, Predictor
 LENGTHSCALES = (0.35, 0.6, 1.0, 1.7)
 CURVED, NEARLY_LINEAR = (0.0, 0.2, 1.0), (0.0, 0.2, 0.95, 0.995, 1.0)
 NOISES = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
-_ROWS_AT_ONCE = 4096
 _JOINT = 400  # points that are drawn jointly
-# Rows are predicted in multiples of this number. BLAS rounds left-over rows differently from the rest, and every sweep
-# amplifies the difference. But the prediction of a row should not depend on the other rows.
-_BLOCK = 16
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,30 @@ class Regression:
 def choose_regression(
     points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"], shares: tuple[float, ...] = CURVED
 ) -> Regression:
-    """The hyperparameters with the highest marginal likelihood.
+    """The hyperparameters with the highest marginal likelihood, with a linear share from a grid."""
+    return choose_regressions(points, values, (shares,))[0]
+
+
+def choose_regressions(
+    points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"], grids: Sequence[tuple[float, ...]]
+) -> list[Regression]:
+    """For every grid of linear shares, the hyperparameters with the highest marginal likelihood.
 
     With K + rI = U (Λ + r) Uᵀ and P = (Uᵀy)², -log p(y) = ½ Σ log(λ + r) + (n + 1)/2 log s up to a constant, where
     s = (Σ P/(λ + r) + 1)/(n + 1). The two ones stand for one more value, of size 1, which keeps s sensible for columns
     with very few values.
     """
-    # The lengthscale is chosen first, with a small linear share, and then the linear share.
-    lengthscale = min(LENGTHSCALES, key=lambda some: _best_noise(points, values, some, shares[1])[0])
-    losses = [_best_noise(points, values, lengthscale, share) for share in shares]
-    return min(losses, key=lambda found: found[0])[1]
+
+    @functools.cache
+    def best_noise(lengthscale: float, share: float) -> tuple[float, Regression]:
+        return _best_noise(points, values, lengthscale, share)
+
+    def best(shares: tuple[float, ...]) -> Regression:
+        # The lengthscale is chosen first, with a small linear share, and then the linear share.
+        lengthscale = min(LENGTHSCALES, key=lambda some: best_noise(some, shares[1])[0])
+        return min((best_noise(lengthscale, share) for share in shares), key=lambda found: found[0])[1]
+
+    return [best(shares) for shares in grids]
 
 
 def _best_noise(
@@ -74,17 +87,30 @@ def _best_noise(
 
 
 @dataclass(frozen=True)
-class Quick:
-    """A column's regression, conditioned on rows, that predicts in single precision: enough for candidates."""
+class Conditioned:
+    """A column's regression, conditioned on the rows in which the column is known."""
 
     regression: Regression
     predictor: Predictor
 
     @classmethod
-    def on(cls, regression: Regression, points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"]) -> Quick:
-        """Condition a regression on rows."""
-        kernel = regression.kernel(points.shape[1])
-        return cls(regression, Predictor.exact(kernel, points, values[:, None], np.array([regression.noise])))
+    def on(
+        cls,
+        regression: Regression,
+        points: Float[np.ndarray, "n e"],
+        values: Float[np.ndarray, " n"],
+        precision: Any = float,
+    ) -> Conditioned:
+        """Condition a regression on rows. Single precision is enough to draw from it."""
+        kernel, noise = regression.kernel(points.shape[1]), np.array([regression.noise])
+        return cls(regression, Predictor.exact(kernel, points, values[:, None], noise, precision))
+
+    @property
+    def log_evidence(self) -> float:
+        """Log N(y | 0, s (K + rI)). With RᵀR = (K + rI)⁻¹, it has the parts |Ry|² and log|R|."""
+        root, white, scale = self.predictor.root, self.predictor.loadings[:, 0], self.regression.scale
+        size = np.log(2.0 * np.pi * scale) * len(white) - 2.0 * np.sum(np.log(np.diagonal(root)), dtype=float)
+        return -0.5 * float(size + white @ white / scale)
 
     def predict(self, points: Float[np.ndarray, "k e"]) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
         """Mean and variance of the column's value at each point, with noise."""
@@ -92,43 +118,11 @@ class Quick:
         variance = np.maximum(self.regression.variance(points) - explained[:, 0], self.regression.noise)
         return mean[:, 0], self.regression.scale * variance
 
-
-@dataclass(frozen=True)
-class Conditioned:
-    """A column's regression, conditioned on the rows in which the column is known."""
-
-    regression: Regression
-    points: Float[np.ndarray, "n e"]
-    cholesky: Float[np.ndarray, "n n"]
-    weights: Float[np.ndarray, " n"]
-    log_evidence: float  # log p(values | points)
-
-    @classmethod
-    def on(
-        cls, regression: Regression, points: Float[np.ndarray, "n e"], values: Float[np.ndarray, " n"]
-    ) -> Conditioned:
-        """Condition a regression on rows: L Lᵀ = K + rI, and the weights L⁻ᵀL⁻¹ y."""
-        covariance = regression.covariance(points, points)
-        covariance[np.diag_indices(len(points))] += regression.noise
-        cholesky = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
-        weights = scipy.linalg.cho_solve((cholesky, True), values, check_finite=False)
-        # log N(y | 0, s (K + rI))
-        size = np.log(2.0 * np.pi * regression.scale) * len(values) + 2.0 * np.sum(np.log(np.diagonal(cholesky)))
-        return cls(regression, points, cholesky, weights, -0.5 * float(size + values @ weights / regression.scale))
-
-    def predict(self, points: Float[np.ndarray, "k e"]) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
-        """Mean and variance of the column's value at each point, with noise."""
-        means, variances = [], []
-        for start in range(0, len(points), _ROWS_AT_ONCE):
-            some = points[start : start + _ROWS_AT_ONCE]
-            some = np.pad(some, ((0, -len(some) % _BLOCK), (0, 0)), mode="edge")
-            cross = self.regression.covariance(some, self.points)
-            half = scipy.linalg.solve_triangular(self.cholesky, cross.T, lower=True, check_finite=False)
-            explained = np.sum(half**2, axis=0)
-            means.append(cross @ self.weights)
-            variances.append(np.maximum(self.regression.variance(some) - explained, self.regression.noise))
-        count = len(points)
-        return np.concatenate(means)[:count], self.regression.scale * np.concatenate(variances)[:count]
+    def left_out(self, values: Float[np.ndarray, " n"]) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+        """Mean and standard deviation of each value given the others: y - α/K⁻¹_ii and √(s/K⁻¹_ii)."""
+        root = self.predictor.root
+        precision, weights = np.sum(root**2, axis=0), root.T @ self.predictor.loadings[:, 0]
+        return values - weights / precision, np.sqrt(self.regression.scale / precision)
 
     def draw_jointly(
         self, points: Float[np.ndarray, "k e"], normal: Float[np.ndarray, " k"]
@@ -140,14 +134,11 @@ class Conditioned:
         """
         drawn = np.empty(len(points))
         for start in range(0, len(points), _JOINT):
-            some = points[start : start + _JOINT]
-            half = scipy.linalg.solve_triangular(
-                self.cholesky, self.regression.covariance(self.points, some), lower=True, check_finite=False
-            )
-            covariance = self.regression.covariance(some, some) - half.T @ half
+            some = points[start : start + _JOINT].astype(self.predictor.root.dtype)
+            half = self.predictor.half(some)
+            covariance = (self.predictor.kernel(some, some) - half @ half.T).astype(float)
             covariance[np.diag_indices(len(some))] += self.regression.noise
             root = scipy.linalg.cholesky(covariance, lower=True, check_finite=False)
-            mean = self.regression.covariance(some, self.points) @ self.weights
             noise = np.sqrt(self.regression.scale) * (root @ normal[start : start + _JOINT])
-            drawn[start : start + _JOINT] = mean + noise
+            drawn[start : start + _JOINT] = half @ self.predictor.loadings[:, 0] + noise
         return drawn

@@ -10,6 +10,7 @@ Beside a GPU large tasks go there, in pieces of one shape.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +21,15 @@ from jaxtyping import Float
 
 # The precision in which candidates are weighed: enough to choose among them, and more than twice as fast as double.
 SINGLE = np.float32
+# Added to noise variances: smaller ones cannot be told from rounding in single precision.
 JITTER = 1e-6
 # Of k(Z, Z), so that single precision is enough: what inducing points say is blurred by this variance.
 _BLUR = 1e-4
 _POINTS_AT_ONCE, _POINTS_ON_DEVICE = 2048, 65536
-_LARGE = 1e11  # multiplications from which on a GPU pays
+# On processors, points come in multiples of this number. BLAS rounds left-over rows differently from the rest, but what
+# is predicted at a point should not depend on the other points.
+_BLOCK = 64
+_LARGE = 2e9  # multiplications from which on a GPU pays
 _SMALL_BLOCK = 128
 
 
@@ -47,7 +52,7 @@ class BumpsAndLines:
 
     def variance(self, points: Float[np.ndarray, "a d"]) -> Float[np.ndarray, " a"]:
         """k(x, x) for every row."""
-        return self.amplitude + points**2 @ self.linear
+        return self.amplitude + np.sum(points**2 * self.linear, axis=1)
 
 
 def bumps(left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "a b"]:
@@ -80,12 +85,12 @@ class Predictor:
         """
         covariance = kernel(points, points)
         if (noise == noise[0]).all():
-            covariance[np.diag_indices(len(points))] += noise[0] + JITTER
+            covariance[np.diag_indices(len(points))] += noise[0]
             lower = np.linalg.cholesky(covariance)
             loadings = scipy.linalg.solve_triangular(lower, values, lower=True, check_finite=False)
             return cls._of(kernel, points, inverse_of_lower(lower.astype(precision)), loadings, None, precision)
         eigenvalues, vectors = np.linalg.eigh(covariance)
-        spectrum = np.maximum(eigenvalues, 0.0)[:, None] + noise + JITTER
+        spectrum = np.maximum(eigenvalues, 0.0)[:, None] + noise
         return cls._of(kernel, points, vectors.T, vectors.T @ values / spectrum, 1.0 / spectrum, precision)
 
     @classmethod
@@ -104,18 +109,13 @@ class Predictor:
         λ/(λ + r), and the loadings (UᵀΣ φ y)/(λ + r).
         """
         covariance = kernel(inducing, inducing)
-        covariance[np.diag_indices(len(inducing))] += _BLUR
+        covariance[np.diag_indices(len(inducing))] += _BLUR if precision == SINGLE else JITTER
         whitener = inverse_of_lower(np.linalg.cholesky(covariance))
-        here, turn = inducing.astype(precision), whitener.T.astype(precision)
-        squares, products = np.zeros(covariance.shape), np.zeros((len(inducing), values.shape[1]))
-        for start in range(0, len(points), _POINTS_AT_ONCE):
-            some = slice(start, start + _POINTS_AT_ONCE)
-            features = kernel(points[some].astype(precision), here) @ turn
-            squares += features.T @ features
-            products += features.T @ values[some].astype(precision)
+        features = cls._of(kernel, inducing, whitener, np.zeros((len(inducing), 0)), None, precision)
+        squares, products = features.sums(points, values)
         eigenvalues, vectors = np.linalg.eigh(squares)
         spectrum = np.maximum(eigenvalues, 0.0)[:, None]
-        root, total = vectors.T @ whitener, spectrum + noise + JITTER
+        root, total = vectors.T @ whitener, spectrum + noise
         loadings = (vectors.T @ products) / total
         return cls._of(kernel, inducing, root, loadings, spectrum / total, precision)
 
@@ -126,41 +126,90 @@ class Predictor:
 
     def moments(self, at: Float[np.ndarray, "k d"]) -> tuple[Float[np.ndarray, "k p"], Float[np.ndarray, "k o"]]:
         """The mean of every output at some points, and how much of k(x, x) is explained: o is p, or 1."""
-        if float(len(at)) * len(self.points) ** 2 > _LARGE and has_accelerator():
-            return self._on_device(at)
-        parts = [self._some(at[start : start + _POINTS_AT_ONCE]) for start in range(0, len(at), _POINTS_AT_ONCE)]
-        means, explained = zip(*(parts or [self._some(at)]), strict=True)
-        return np.concatenate(means).astype(float), np.concatenate(explained).astype(float)
+        if self._belongs_on_device(len(at)):
+            means, explained = zip(*self._on_device(_moments_on_device, at), strict=True)
+        else:
+            parts = [at[start : start + _POINTS_AT_ONCE] for start in range(0, max(len(at), 1), _POINTS_AT_ONCE)]
+            means, explained = zip(*(self._some(part) for part in parts), strict=True)
+        mean, gain = (np.concatenate(each)[: len(at)].astype(float) for each in (means, explained))
+        return mean, gain
+
+    def sums(self, at: Float[np.ndarray, "k d"], values: Any) -> tuple[Float[np.ndarray, "m m"], np.ndarray]:
+        """Σ h hᵀ and Σ h yᵀ over some points and their values (k, p)."""
+        parts: Iterable[Any]
+        if self._belongs_on_device(len(at)):
+            parts = self._on_device(_sums_on_device, at, values)
+        else:
+            starts = range(0, len(at), _POINTS_AT_ONCE)
+            parts = (self._sums(slice(start, start + _POINTS_AT_ONCE), at, values) for start in starts)
+        squares, products = np.zeros(self.root.shape), np.zeros((len(self.root), values.shape[1]))
+        for square, product in parts:
+            squares += square
+            products += product
+        return squares, products
+
+    def half(self, at: Float[np.ndarray, "k d"]) -> Float[np.ndarray, "k m"]:
+        """The vector h of every point."""
+        return self.kernel(at.astype(self.points.dtype), self.points) @ self.root.T
 
     def _some(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        half = self.kernel(at.astype(self.points.dtype), self.points) @ self.root.T
+        half = self.half(np.pad(at, ((0, -len(at) % _BLOCK), (0, 0))))
         mean = half @ self.loadings
         half *= half
         return mean, half.sum(axis=1, keepdims=True) if self.gains is None else half @ self.gains
 
-    def _on_device(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        single = np.float32
+    def _sums(self, some: slice, at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        half = self.half(at[some])
+        return half.T @ half, half.T @ values[some].astype(half.dtype)
+
+    def _belongs_on_device(self, count: int) -> bool:
+        return float(count) * len(self.points) ** 2 > _LARGE and has_accelerator()
+
+    def _on_device(self, program: Any, at: np.ndarray, values: np.ndarray | None = None) -> list[Any]:
+        """What a program returns for all blocks of points. It runs while the next points are prepared.
+
+        Results for points that fill up the last block are meaningless, and their values are 0.
+        """
         kernel, gains = self.kernel, np.ones((len(self.points), 1)) if self.gains is None else self.gains
         arrays = (kernel.amplitude, kernel.lengthscales, kernel.linear, self.points, self.root, self.loadings, gains)
-        held = [jax.device_put(np.asarray(each, single)) for each in arrays]
-        parts = []
-        for start in range(0, len(at), _POINTS_ON_DEVICE):
-            some = np.zeros((_POINTS_ON_DEVICE, at.shape[1]), single)
-            some[: len(at) - start] = at[start : start + _POINTS_ON_DEVICE]
-            parts.append(_device_moments(some, *held))  # runs while the next points are prepared
-        means, explained = zip(*parts, strict=True)
-        return tuple(np.concatenate(each)[: len(at)].astype(float) for each in (means, explained))  # type: ignore[return-value]
+        with jax.enable_x64(self.root.dtype != SINGLE):
+            held = [jax.device_put(np.asarray(each, self.root.dtype)) for each in arrays]
+            parts = []
+            for start in range(0, len(at), _POINTS_ON_DEVICE):
+                blocks = [_block(each, start, self.root.dtype) for each in (at, values) if each is not None]
+                is_real = start + np.arange(_POINTS_ON_DEVICE) < len(at)
+                parts.append(program(*blocks, *held) if values is None else program(*blocks, is_real, *held))
+            return [tuple(np.asarray(each) for each in part) for part in parts]
 
 
-@functools.partial(jax.jit)
-def _device_moments(at, amplitude, lengthscales, linear, points, root, loadings, gains):
+def _block(rows: np.ndarray, start: int, precision: Any) -> np.ndarray:
+    """The rows of one block, filled up with 0."""
+    some = np.zeros((_POINTS_ON_DEVICE, rows.shape[1]), precision)
+    some[: len(rows) - start] = rows[start : start + _POINTS_ON_DEVICE]
+    return some
+
+
+def _half_on_device(at, amplitude, lengthscales, linear, points, root):
+    left, right = at / lengthscales, points / lengthscales
+    squares = (left**2).sum(1)[:, None] + (right**2).sum(1)[None] - 2.0 * left @ right.T
+    cross = amplitude * jax.numpy.exp(-0.5 * jax.numpy.maximum(squares, 0.0)) + (at * linear) @ points.T
+    return cross @ root.T
+
+
+@jax.jit
+def _moments_on_device(at, *held):
     """`Predictor._some` on an accelerator."""
     with jax.default_matmul_precision("highest"):
-        left, right = at / lengthscales, points / lengthscales
-        squares = (left**2).sum(1)[:, None] + (right**2).sum(1) - 2.0 * left @ right.T
-        cross = amplitude * jax.numpy.exp(-0.5 * jax.numpy.maximum(squares, 0.0)) + (at * linear) @ points.T
-        half = cross @ root.T
+        half, (loadings, gains) = _half_on_device(at, *held[:-2]), held[-2:]
         return half @ loadings, half**2 @ gains
+
+
+@jax.jit
+def _sums_on_device(at, values, is_real, *held):
+    """`Predictor._sums` on an accelerator."""
+    with jax.default_matmul_precision("highest"):
+        half = _half_on_device(at, *held[:-2]) * is_real[:, None]
+        return half.T @ half, half.T @ values
 
 
 @functools.cache

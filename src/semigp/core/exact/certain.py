@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from jaxtyping import Float, Int
 from scipy.optimize import minimize
 
@@ -54,7 +55,8 @@ def fit_hyperparameters(
 ) -> Hyperparameters:
     """The hyperparameters of highest evidence. `groups` holds the number of the group of every input.
 
-    With shared noise all outputs have the same s and r.
+    With shared noise all outputs have the same s and r. Without iterations, only these are found anew, and the evidence
+    is that of the start.
     """
     q = int(groups.max()) + 1 if len(groups) else 1
     means = np.r_[np.full(q, 0.5 * np.log(q)), np.full(q, _LINEAR - np.log(q)), _NOISE]
@@ -70,6 +72,8 @@ def fit_hyperparameters(
             value, gradient = value + more, gradient + slope
         return value, gradient
 
+    if start is not None and not max_iterations:
+        return _with_noise(start.free, start.log_evidence, inputs, targets, groups, patterns, has_shared_noise)
     bounds = [(-2.0, 6.0)] * q + [(-12.0, 6.0)] * q + [(-10.0, 1.0)]
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iterations})
     # The last digits depend on where arrays lie in memory, so that a fit in another thread would differ.
@@ -113,10 +117,14 @@ def _loss(
 
 def _inverse(covariance: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
     """(K + rI)⁻¹ and log|K + rI|. The memory of K is used."""
-    covariance[np.diag_indices(len(covariance))] += noise + JITTER
-    cholesky = np.linalg.cholesky(covariance)
+    cholesky = _cholesky(covariance, noise)
     whitener = inverse_of_lower(cholesky)
     return whitener.T @ whitener, 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
+
+
+def _cholesky(covariance: np.ndarray, noise: float) -> np.ndarray:
+    covariance[np.diag_indices(len(covariance))] += noise + JITTER
+    return np.linalg.cholesky(covariance)
 
 
 def _with_noise(
@@ -135,8 +143,8 @@ def _with_noise(
     for rows, outputs in patterns:
         covariance, known = found.kernel(X[rows], X[rows]), Y[np.ix_(rows, outputs)]
         if p == 1 or has_shared_noise:
-            inverse, _ = _inverse(covariance, noise[0])
-            scale[outputs] = np.sum(known * (inverse @ known), axis=0) / len(rows) + JITTER
+            white = scipy.linalg.solve_triangular(_cholesky(covariance, noise[0]), known, lower=True)
+            scale[outputs] = np.sum(white**2, axis=0) / len(rows) + JITTER
             continue
         # With K = U Λ Uᵀ: s = Σ (Uᵀy)²/(λ + r) / n, and the loss is ½ n log s + ½ Σ log(λ + r).
         values, vectors = np.linalg.eigh(covariance)
@@ -168,7 +176,7 @@ class OutputDensity:
         """The density given the outputs of these rows, NaN where missing, exactly or through inducing inputs."""
         parts = []
         for rows, outputs in _patterns(targets):
-            known = inputs[rows], targets[np.ix_(rows, outputs)], parameters.noise[outputs], precision
+            known = inputs[rows], targets[np.ix_(rows, outputs)], parameters.noise[outputs] + JITTER, precision
             parts.append((outputs, _predictor(parameters.kernel, inducing, *known)))
         return cls(parameters, tuple(parts))
 

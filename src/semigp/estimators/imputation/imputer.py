@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from numbers import Integral
 from typing import Any
@@ -25,7 +26,8 @@ from ..common.reports import Stopwatch
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval
 from ..particles.layout import Layout
-from ..particles.tables import DrawnTables, draw_new_rows, draw_tables
+from ..particles.side_by_side import map_side_by_side
+from ..particles.tables import DrawnTables, choose_for_new_rows, draw_new_rows, draw_tables, schedule_for
 from .beliefs import Beliefs
 
 # Draws of new rows in all, from which their means are taken, and trees for each.
@@ -38,16 +40,16 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     The method is chained equations. Every column is predicted from all the others, and its missing entries are drawn
     given the current values of the rest. A number is predicted by a Gaussian process and by random trees, weighed by
     how well they predict known entries. Trees propose values that occur in similar rows. A category is predicted by
-    trees. Several sweeps over all columns make one draw of the whole table. This is repeated `n_draws` times. What is
-    filled in lies in the range of the known values. No column is special here: to predict one column, use
-    `SemiDescribedGPRegressor`.
+    trees. Chains of several sweeps over all columns draw the whole table `n_draws` times: up to three draws come from
+    the second half of each chain. What is filled in lies in the range of the known values. No column is special here:
+    to predict one column, use `SemiDescribedGPRegressor`.
 
     Parameters
     ----------
     n_draws : int
         The number of draws of the whole table.
     max_iter : int
-        The number of sweeps over the columns for each draw of the table.
+        The number of sweeps over the columns in a chain.
     callback : callable, optional
         Called with a `Progress` after every sweep. Returning True ends the fit with the draws that were made so far.
     random_state : int, RandomState or None
@@ -62,7 +64,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     fit_report_ : FitReport
         How the fit went. The trace is the log evidence after each sweep.
     n_iter_ : int
-        The number of sweeps for each draw.
+        The number of sweeps of a chain.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -131,9 +133,11 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The draws of the training table, and the report of how they were made."""
         started, callback = time.perf_counter(), watch.told_to(self.callback)
 
+        sweeps, done = self.max_iter * schedule_for(self.n_draws, self.max_iter).n_chains, itertools.count(1)
+
         def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
             seconds = time.perf_counter() - started
-            told = Progress("draws", sweep + 1, self.max_iter, evidence, seconds, part=chain + 1, parts=self.n_draws)
+            told = Progress("draws", next(done), sweeps, evidence, seconds)
             return callback is not None and bool(callback(told))
 
         layout, wanted = Layout.of(features, self._units.groups), Beliefs.wanted(self._units, self._level_counts)
@@ -217,8 +221,9 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         rows = self._units.standard(codes[:, self._arrangement.columns])
         each = -(-_DRAWS_OF_NEW_ROWS // len(self._tables))
         with computing():
-            parts = [
-                draw_new_rows(rows, self._relations, table, each, _TREES, (self._seed, k))
-                for k, table in enumerate(self._tables)
-            ]
+            choose_for_new_rows(rows, self._relations, self._tables[0], self._seed)
+            parts = map_side_by_side(
+                lambda k: draw_new_rows(rows, self._relations, self._tables[k], each, _TREES, (self._seed, k)),
+                range(len(self._tables)),
+            )
         return np.concatenate(parts)

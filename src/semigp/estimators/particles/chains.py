@@ -20,20 +20,22 @@ import numpy as np
 from ...core.exact.certain import Hyperparameters, OutputDensity, fit_hyperparameters
 from .given_others import Conditional
 from .relations import Relations, random_numbers
-from .side_by_side import IsStopped, Tell, run_chains
+from .schedule import Schedule
+from .side_by_side import IsStopped, Tell, map_side_by_side, run_chains
 
-# Up to `_MANY_ROWS`, candidates are weighed by an exact GP of up to `_ROWS_TO_WEIGH` rows, all but a tenth of them.
-# Beyond, by a GP with inducing points, of up to `_MOST_TO_WEIGH` rows of the half to which the candidates do not belong.
-_ROWS_TO_WEIGH, _FOLDS, _MANY_ROWS, _INDUCING, _MOST_TO_WEIGH = 1000, 10, 2000, 500, 10_000
-_ROWS_TO_FIT = 500  # only so many take part in the fit of hyperparameters
-_CANDIDATES, _TREES = 12, 3
-# Of few rows there are more chains, with two sweeps from one kept table to the next. Of very many, fewer tables are kept:
-# what each row does not say, the others do.
-_FEW_ROWS, _VERY_MANY_ROWS, _FEWER_KEPT, _BURN_IN = 500, 50_000, 5, 4
-_MOVED = 3.0  # about how many holes of a row a candidate fills anew
-# Iterations of the fit of hyperparameters: at the very first, at the start of a chain, and later.
-_FIRST, _START, _LATER, _FIT_AFTER = 40, 15, 5, 2
-_ROWS_AT_ONCE = 5000  # so that memory does not grow with the number of rows
+# Up to `_MANY_ROWS`, candidates are weighed by an exact GP of up to `_ROWS_TO_WEIGH` rows, which are not of their part
+# of the table. Beyond, by a GP with inducing points of up to `_MOST_TO_WEIGH` rows.
+_ROWS_TO_WEIGH, _MANY_ROWS, _INDUCING, _MOST_TO_WEIGH = 1000, 2000, 500, 10_000
+# What one row does not say, the others do: of more than these rows there are fewer chains, which keep fewer tables.
+_FEW_ROWS, _VERY_MANY_ROWS = 500, 50_000
+_CANDIDATES, _TREES, _BURN_IN = 12, 3, 4
+_MOVED = 5.0  # about how many holes of a row a candidate fills anew
+_COLUMNS_AT_ONCE = 16  # only so many columns are drawn anew in a sweep, so that wide tables do not take long
+_ROWS_AT_ONCE = 10_000  # of which candidates are made, and weighed, at once
+# Iterations of the search for hyperparameters: at the very first, at the start of a chain, later, and of many rows once
+# more at its end. Until then it has up to `_ROWS_TO_FIT` rows, at the end `_ROWS_AT_END`.
+_FIRST, _START, _LATER, _LAST, _FIT_AFTER = 40, 15, 5, 10, 2
+_ROWS_TO_FIT, _ROWS_AT_END = 500, 1000
 
 
 # A first guess of the table, in which every hole is filled.
@@ -50,34 +52,29 @@ class Particle:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How many chains there are, how long they are, and how many tables are kept of each, the last ones."""
+class Search:
+    """How hyperparameters are searched for."""
 
-    n_chains: int
-    n_sweeps: int
-    n_kept: int
-    max_iter: int = _FIRST  # the largest number of iterations of a fit of hyperparameters
+    max_iter: int = _FIRST  # the largest number of iterations
     has_shared_noise: bool = False  # whether all outputs have the same noise
-    n_between: int = 1  # sweeps from one kept table to the next
 
-    @classmethod
-    def of(cls, n_draws: int, n_rows: int, max_iter: int = _FIRST, has_shared_noise: bool = False) -> Plan:
-        """A plan that keeps at least `n_draws` tables, unless there are very many rows."""
-        is_few, is_very_many = n_rows <= _FEW_ROWS, n_rows > _VERY_MANY_ROWS
-        n_draws = min(n_draws, _FEWER_KEPT) if is_very_many else n_draws
-        n_chains = min(4 if is_few else 2 - is_very_many, n_draws)
-        n_kept, n_between = -(-n_draws // n_chains), 1 + is_few
-        n_sweeps = _BURN_IN + 1 + n_between * (n_kept - 1)
-        return cls(n_chains, n_sweeps, n_kept, max_iter, has_shared_noise, n_between)
 
-    def is_kept(self, sweep: int) -> bool:
-        """Whether the table after this sweep is kept."""
-        left = self.n_sweeps - 1 - sweep
-        return left % self.n_between == 0 and left // self.n_between < self.n_kept
+def schedule_for(n_draws: int, n_rows: int) -> Schedule:
+    """Chains that keep at least `n_draws` tables, or fewer if there are many rows."""
+    if n_rows <= _FEW_ROWS:
+        most_chains, n_between = 4, 2
+    elif n_rows <= _VERY_MANY_ROWS:
+        most_chains, n_between, n_draws = 2, 1, min(n_draws, 10)
+    else:
+        most_chains, n_between, n_draws = 1, 1, min(n_draws, 5)
+    n_chains = min(most_chains, n_draws)
+    n_kept = -(-n_draws // n_chains)
+    return Schedule(n_chains, _BURN_IN + 1 + n_between * (n_kept - 1), n_kept, n_between)
 
 
 def draw_particles(
-    plan: Plan,
+    schedule: Schedule,
+    search: Search,
     start: Start,
     targets: np.ndarray,
     relations: Relations,
@@ -89,19 +86,27 @@ def draw_particles(
     The hyperparameters of a first table are where those of all chains start.
     """
     guess = start(random)
-    first = _fit(plan, guess, targets, relations, None, _FIRST)
-    numbers = random.spawn(plan.n_chains)
+    first = _fit(search, guess, targets, relations, None, _FIRST)
+    numbers = random.spawn(schedule.n_chains)
     chains = [
-        partial(_draw_chain, plan, chain, start, targets, relations, first, numbers[chain])
-        for chain in range(plan.n_chains)
+        partial(_draw_chain, schedule, search, chain, start, targets, relations, first, numbers[chain])
+        for chain in range(schedule.n_chains)
     ]
     found, was_stopped = run_chains(chains, is_stopped)
     kept = [particle for particles in found for particle in particles]
     return kept or [Particle(guess, first, 0)], was_stopped
 
 
+def latest(particles: list[Particle], count: int) -> list[Particle]:
+    """So many particles, of all chains the last ones."""
+    chains = [particle.chain for particle in particles]
+    ages = [chains[place + 1 :].count(chain) for place, chain in enumerate(chains)]
+    return [particles[place] for place in sorted(np.argsort(ages, kind="stable")[:count])]
+
+
 def _draw_chain(
-    plan: Plan,
+    schedule: Schedule,
+    search: Search,
     chain: int,
     start: Start,
     targets: np.ndarray,
@@ -111,33 +116,50 @@ def _draw_chain(
     tell: Tell,
 ) -> list[Particle]:
     """The tables that are kept of one chain. If it is told to stop before there is one, that is its present one."""
-    table, particles = start(random), []
-    for sweep in range(plan.n_sweeps):
+    table = start(random)
+    particles: list[Particle] = []
+    for sweep in range(schedule.n_sweeps):
         if sweep in (0, _FIT_AFTER):
-            parameters = _fit(plan, table, targets, relations, parameters, _LATER if sweep else _START)
+            parameters = _fit(search, table, targets, relations, parameters, _LATER if sweep else _START)
         _sweep(table, targets, relations, parameters, random)
         stop = tell(sweep, parameters.log_evidence)
-        if plan.is_kept(sweep) or (stop and not particles):
-            parameters = _fit(plan, table, targets, relations, parameters, _LATER)
+        if schedule.is_kept(sweep) or (stop and not particles):
+            parameters = _refit(search, table, targets, relations, parameters, not particles)
             particles.append(Particle(table.copy(), parameters, chain))
         if stop:
             break
     return particles
 
 
+def _refit(
+    search: Search,
+    table: np.ndarray,
+    targets: np.ndarray,
+    relations: Relations,
+    parameters: Hyperparameters,
+    is_first: bool,
+) -> Hyperparameters:
+    """The hyperparameters of a table that is kept. Of many rows, only the first one's are searched for."""
+    if len(table) <= _ROWS_TO_FIT:
+        return _fit(search, table, targets, relations, parameters, _LATER)
+    most = _LAST if is_first else 0
+    return _fit(search, table, targets, relations, parameters, most, _ROWS_AT_END)
+
+
 def _fit(
-    plan: Plan,
+    search: Search,
     table: np.ndarray,
     targets: np.ndarray,
     relations: Relations,
     start: Hyperparameters | None,
     iterations: int,
+    most_rows: int = _ROWS_TO_FIT,
 ) -> Hyperparameters:
     rows = np.flatnonzero(~np.isnan(targets).all(axis=1))
-    if len(rows) > _ROWS_TO_FIT:  # rows are sorted by content, so that every so-many-th is a fair sample
-        rows = rows[np.linspace(0, len(rows) - 1, _ROWS_TO_FIT).astype(int)]
-    most, groups = min(iterations, plan.max_iter), relations.layout.group_of
-    return fit_hyperparameters(table[rows], targets[rows], groups, start, most, plan.has_shared_noise)
+    if len(rows) > most_rows:  # rows are sorted by content, so that every so-many-th is a fair sample
+        rows = rows[np.linspace(0, len(rows) - 1, most_rows).astype(int)]
+    most, groups = min(iterations, search.max_iter), relations.layout.group_of
+    return fit_hyperparameters(table[rows], targets[rows], groups, start, most, search.has_shared_noise)
 
 
 def _sweep(
@@ -148,19 +170,38 @@ def _sweep(
     random: np.random.Generator,
 ) -> None:
     """Choose the inputs of all rows with holes anew, in place."""
-    given = [relations.conditional(group, table, _TREES, random, is_quick=True) for group in relations.with_holes()]
-    has_holes, order = relations.missing.any(axis=1), random.permutation(len(table))
-    is_many = len(table) > _MANY_ROWS
+    columns = random.permutation(list(relations.with_holes()))[:_COLUMNS_AT_ONCE]
+    given = [relations.conditional(int(group), table, _TREES, random, is_quick=True) for group in columns]
+    order, is_many = random.permutation(len(table)), len(table) > _MANY_ROWS
+    rows = order[relations.missing[order].any(axis=1)]
+    options = _all_candidates(table, rows, relations, given, random)
     inducing = table[order[:_INDUCING]].copy() if is_many else None
-    for fold in np.array_split(np.arange(len(order)), 2 if is_many else min(_FOLDS, len(order))):
-        rows = order[fold][has_holes[order[fold]]]
-        if len(rows):
-            others = np.delete(order, fold)[: _MOST_TO_WEIGH if is_many else _ROWS_TO_WEIGH]
-            density = OutputDensity.given(parameters, table[others], targets[others], inducing)
-            for some in np.array_split(rows, -(-len(rows) // _ROWS_AT_ONCE)):
-                options = candidates(table, some, relations, given, random)
-                logs = density.log_densities(options, targets[some])
-                table[some] = options[np.arange(len(some)), choose(logs, random.random(len(some)))]
+    for fold in np.array_split(np.arange(len(rows)), _n_parts(len(table), len(rows))):
+        others = order[~np.isin(order, rows[fold])][: _MOST_TO_WEIGH if is_many else _ROWS_TO_WEIGH]
+        density = OutputDensity.given(parameters, table[others], targets[others], inducing)
+        logs = _in_blocks(fold, lambda some: density.log_densities(options[some], targets[rows[some]]))  # noqa: B023
+        table[rows[fold]] = options[fold, choose(logs, random.random(len(fold)))]
+
+
+def _n_parts(n_rows: int, n_with_holes: int) -> int:
+    """In how many parts rows are weighed. The fewer rows there are, the more each of them is needed by the others."""
+    return min(10 if n_rows <= _FEW_ROWS else 4 if n_rows <= _MANY_ROWS else 2, n_with_holes)
+
+
+def _in_blocks(rows: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The values of a function of many rows, in blocks of rows side by side."""
+    blocks = np.array_split(rows, -(-len(rows) // _ROWS_AT_ONCE) or 1)
+    return function(rows) if len(blocks) == 1 else np.concatenate(map_side_by_side(function, blocks))
+
+
+def _all_candidates(
+    table: np.ndarray, rows: np.ndarray, relations: Relations, given: Sequence[Conditional], random: np.random.Generator
+) -> np.ndarray:
+    """`candidates`, with random numbers that do not depend on which block of rows comes first."""
+    seed = int(random.integers(2**31))
+    return _in_blocks(
+        rows, lambda some: candidates(table, some, relations, given, np.random.default_rng((seed, int(some[0]))))
+    )
 
 
 def candidates(
@@ -170,18 +211,19 @@ def candidates(
     given: Sequence[Conditional],
     random: np.random.Generator,
 ) -> np.ndarray:
-    """Candidates for the inputs of rows, (rows, candidates, d), from columns given the others.
+    """Candidates for the inputs of rows, (rows, candidates, d), from some columns given the others.
 
     The first is what the row has now.
     """
-    missing = relations.missing[rows]
+    missing = np.zeros((len(rows), relations.missing.shape[1]), bool)
+    for column in given:
+        missing[:, column.group] = relations.missing[rows, column.group]
     flat = np.repeat(table[rows], _CANDIDATES, axis=0)
     chance = np.minimum(1.0, _MOVED / np.maximum(missing.sum(axis=1), 1))
     moved = np.repeat(missing, _CANDIDATES, axis=0)
     moved &= random.random(moved.shape) < np.repeat(chance, _CANDIDATES)[:, None]
     moved[::_CANDIDATES] = False
-    for place in random.permutation(len(given)):
-        column = given[place]
+    for column in given:
         here = np.flatnonzero(moved[:, column.group])
         if len(here):
             numbers = random_numbers(len(here), random)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
-import scipy.linalg
 from scipy.special import ndtr, ndtri
 
-from ...core.chained.regression import CURVED, NEARLY_LINEAR, Conditioned, Quick, Regression, choose_regression
+from ...core.chained.regression import CURVED, NEARLY_LINEAR, Conditioned, Regression, choose_regressions
+from ...core.exact.at_points import SINGLE
 from .donors import Tree
 from .layout import Layout
+from .side_by_side import map_side_by_side
 
+S = TypeVar("S")
+T = TypeVar("T")
 # The largest numbers of rows: to choose a GP's hyperparameters, to condition it on, and to grow a tree on.
 _TO_CHOOSE, _TO_CONDITION, _TO_GROW = 150, 300, 5000
+_MANY = 2000  # rows from which on trees are grown side by side
 # Equally probable nodes with the variance of a standard normal: exact enough for means, and fair to levels.
 _NODES = ndtri((np.arange(25) + 0.5) / 25)
 _NODES = _NODES / np.std(_NODES)
@@ -38,16 +43,10 @@ class ColumnModel:
         some = random.permutation(known)[:_TO_CHOOSE]
         points, values = layout.others(filled[some], group), filled[some, layout.groups[group][0]]
         # Nearly linear relations are found by another grid, which misleads where little is known: so both are tried.
-        grids = {choose_regression(points, values, shares) for shares in (CURVED, NEARLY_LINEAR)}
-        gps = [Conditioned.on(regression, points, values) for regression in grids]
-        best = max(gps, key=lambda gp: float(np.sum(_log_density(values, *_left_out(gp, values)))))
+        found = dict.fromkeys(choose_regressions(points, values, (CURVED, NEARLY_LINEAR)))
+        gps = [Conditioned.on(regression, points, values) for regression in found]
+        best = max(gps, key=lambda gp: float(np.sum(_log_density(values, *gp.left_out(values)))))
         return cls(best.regression, _gp_share(best, points, values, random))
-
-
-def _left_out(gp: Conditioned, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each value given the others: y - α/K⁻¹_ii and √(s/K⁻¹_ii)."""
-    precision = np.diagonal(scipy.linalg.cho_solve((gp.cholesky, True), np.eye(len(values))))
-    return values - gp.weights / precision, np.sqrt(gp.regression.scale / precision)
 
 
 def _log_density(values: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
@@ -62,7 +61,7 @@ def _gp_share(gp: Conditioned, points: np.ndarray, values: np.ndarray, random: n
     """
     edges = np.unique(np.quantile(values, np.linspace(0.0, 1.0, _BINS + 1)[1:-1], method="nearest"))
     bins = np.searchsorted(edges, values, side="right")
-    mean, std = _left_out(gp, values)
+    mean, std = gp.left_out(values)
     limits = np.r_[-np.inf, edges, np.inf]
     by_gp = ndtr((limits[bins + 1] - mean) / std) - ndtr((limits[bins] - mean) / std)
     by_trees = _out_of_bag(points, values, bins, random)
@@ -94,7 +93,7 @@ class Conditional:
 
     layout: Layout
     group: int
-    gp: Conditioned | Quick | None
+    gp: Conditioned | None
     gp_share: float
     trees: tuple[Tree, ...]
     values: np.ndarray  # values of the donors, (donors, features of the group)
@@ -104,14 +103,14 @@ class Conditional:
         cls, model: ColumnModel, layout: Layout, group: int, filled: np.ndarray, known: np.ndarray, n_trees: int,
         random: np.random.Generator, is_quick: bool = False,
     ) -> Conditional:  # fmt: skip
-        """Condition a column's model on the rows in which it is known. Quick ones are for single draws only."""
+        """Condition a column's model on the rows in which it is known. A quick one has single precision."""
         some = known if len(known) <= _TO_GROW else random.permutation(known)[:_TO_GROW]
         points, values = layout.others(filled[some], group), filled[layout.at(some, group)]
-        trees = tuple(Tree.grown(points, values, random) for _ in range(n_trees))
+        trees = _grown(points, values, random.spawn(n_trees))
         gp = None
         if model.regression is not None:
             few = np.arange(len(some)) if len(some) <= _TO_CONDITION else random.permutation(len(some))[:_TO_CONDITION]
-            gp = (Quick if is_quick else Conditioned).on(model.regression, points[few], values[few, 0])
+            gp = Conditioned.on(model.regression, points[few], values[few, 0], SINGLE if is_quick else float)
         return cls(layout, group, gp, model.gp_share, trees, values)
 
     def draw(
@@ -137,14 +136,15 @@ class Conditional:
         return drawn
 
     def _gp_draw(self, points: np.ndarray, normal: np.ndarray, is_joint: bool) -> np.ndarray:
-        if is_joint and isinstance(self.gp, Conditioned):
-            return self.gp.draw_jointly(points, normal)
+        if is_joint:
+            return self.gp.draw_jointly(points, normal)  # type: ignore[union-attr]
         mean, variance = self.gp.predict(points)  # type: ignore[union-attr]
         return mean + np.sqrt(variance) * normal
 
     def _tree_means(self, points: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The mean, over trees, of `values` (donors, k) among the donors of every point."""
-        return np.mean([tree.means(points, values) for tree in self.trees], axis=0)
+        means = _for_each(lambda tree: tree.means(points, values), self.trees, len(points))
+        return np.mean(means, axis=0)
 
     def expectations(self, rows: np.ndarray, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The mean of functions of the column for every row, (k, functions).
@@ -178,3 +178,12 @@ class Conditional:
         drawn = 0.0 if self.gp is None else self._gp_draw(points, normal, is_joint=False)
         weight = self.gp_share**2
         return self.layout.allowed((1.0 - weight) * by_trees + weight * drawn, self.group)
+
+
+def _grown(points: np.ndarray, values: np.ndarray, numbers: list[np.random.Generator]) -> tuple[Tree, ...]:
+    return tuple(_for_each(lambda own: Tree.grown(points, values, own), numbers, len(points)))
+
+
+def _for_each(function: Callable[[S], T], items: Iterable[S], n_rows: int) -> list[T]:
+    """The values of a function, side by side if there are enough rows for that to pay."""
+    return map_side_by_side(function, items) if n_rows > _MANY else [function(item) for item in items]

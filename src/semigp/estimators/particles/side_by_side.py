@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 # Tell that a sweep was made, with its log evidence. Whether to stop is returned.
 Tell = Callable[[int, float], bool]
@@ -22,6 +23,12 @@ IsStopped = Callable[[int, int, float], bool]
 def n_cores() -> int:
     """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def map_side_by_side(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """The values of a function, in the order of the items."""
+    with ThreadPoolExecutor(n_cores()) as pool:
+        return list(pool.map(function, items))
 
 
 def run_chains(chains: Sequence[Callable[[Tell], T]], is_stopped: IsStopped) -> tuple[list[T], bool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..common.component import Component, infer_inputs
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
 from ..common.reading import kinds_of_inputs
-from .exact_component import ExactComponent
+from .certain_component import CertainComponent
 from .missing_inputs import CorrelatedInputs, StandardInputs
 from .particle_inputs import ParticleInputs
 
@@ -28,7 +28,7 @@ class ImputesInputs:
 
     # What a fit leaves behind.
     _inputs: Any
-    _components: list[Component] | list[ExactComponent]
+    _components: Sequence[Any]  # of `Component` or `CertainComponent`
     _x_units: Any
     _y_units: Any
     _arrangement: Any
@@ -96,7 +96,7 @@ class ImputesInputs:
 
     def _training_moments(self) -> Moments:
         """Mean and standard deviation of the training inputs, in the user's units."""
-        if isinstance(self._components[0], ExactComponent):  # then only draws are uncertain
+        if isinstance(self._components[0], CertainComponent):  # then only draws are uncertain
             return _moments_of(self._input_units, self._inputs.tables)
         moments = [_component_inputs(component, self._table.inputs) for component in self._components]
         mean, variance = pooled(*zip(*moments, strict=True))

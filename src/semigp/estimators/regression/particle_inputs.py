@@ -13,7 +13,8 @@ from ...core import InputBelief
 from ...core.exact.certain import OutputDensity
 from ..particles.chains import Particle, choose
 from ..particles.relations import Relations
-from ..particles.tables import draw_new_rows
+from ..particles.side_by_side import map_side_by_side
+from ..particles.tables import choose_for_new_rows, draw_new_rows
 
 # Inputs that are missing at prediction time are drawn this often, over all chains together.
 _DRAWS, _TREES = 50, 3
@@ -54,11 +55,12 @@ class ParticleInputs:
         """
         known = inputs[:, ~self.is_latent]
         chains = self.chains()
+        choose_for_new_rows(known, self.relations, chains[0].table, self.seed)
         if targets is None:
             each = -(-_DRAWS // len(chains))
-            parts = [self._without_outputs(chain, known, each) for chain in range(len(chains))]
+            parts = map_side_by_side(lambda chain: self._without_outputs(chain, known, each), range(len(chains)))
         else:
-            parts = [self._given_outputs(chain, known, targets) for chain in range(len(chains))]
+            parts = map_side_by_side(lambda chain: self._given_outputs(chain, known, targets), range(len(chains)))
         return np.stack([self.among_latent(draw) for draw in np.concatenate(parts)])
 
     def chains(self) -> list[Particle]:

@@ -33,8 +33,9 @@ from ..common.reports import Stopwatch, joint_report, warn_of
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
+from ..particles.side_by_side import map_side_by_side
 from .across_processes import RowsAcross
-from .exact_component import ExactComponent
+from .certain_component import CertainComponent
 from .gathering import AllRowsHere, Gathering
 from .input_posterior import ImputesInputs
 from .missing_inputs import CorrelatedInputs, StandardInputs
@@ -325,7 +326,11 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
 
     def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the outputs of rows, all with holes or all without, in standard units."""
-        parts = [component.predict(belief) for component, belief in self._beliefs(inputs, error)]
+        pairs = self._beliefs(inputs, error)
+        if isinstance(self._components[0], CertainComponent):
+            parts = map_side_by_side(lambda pair: pair[0].predict(pair[1]), pairs)
+        else:  # JAX has threads of its own
+            parts = [component.predict(belief) for component, belief in pairs]
         return pooled(*zip(*parts, strict=True))
 
     def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -333,7 +338,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         X = read_inputs(self, X)
         return X[:, self._arrangement.columns], read_error_bars(self, X_std, X)[:, self._arrangement.columns]
 
-    def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component | ExactComponent, InputBelief]]:
+    def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component | CertainComponent, InputBelief]]:
         """Pairs of a component and a belief at which it predicts.
 
         A single belief goes to all components. Several beliefs, which are draws, go to the components in turn.

@@ -5,8 +5,8 @@ import pytest
 
 from semigp import SemiDescribedGPRegressor
 from semigp.core import InputBelief
-from semigp.core.exact.certain import _JITTER
-from semigp.estimators.common.component import Recipe, predict
+from semigp.core.exact.at_points import JITTER
+from semigp.estimators.common.component import Recipe
 from semigp.estimators.common.table import Table
 from semigp.estimators.regression.posteriors.particles import fit_particles
 
@@ -41,20 +41,20 @@ def fitted():
 
 
 def test_every_component_is_the_exact_gp_of_its_table(fitted):
-    """Oracle: k*ᵀ(K + rI)⁻¹y and its variance, with the chain's hyperparameters; 1e-4, as the engine has jitter."""
+    """Oracle: k*ᵀ(K + rI)⁻¹y and its variance, with the chain's hyperparameters; 1e-8."""
     _, _, targets, components, _, inputs = fitted
     assert len(components) == len(inputs.particles) == 3
     new = np.random.default_rng(1).normal(size=(6, 2))
     for component, particle in zip(components, inputs.particles, strict=True):
-        mean, variance = predict(component, InputBelief(new, np.zeros(new.shape)))
+        mean, variance = component.predict(InputBelief(new, np.zeros(new.shape)))
         own = particle.parameters
         for output in range(2):
             known = ~np.isnan(targets[:, output])
             X, y, r = particle.table[known], targets[known, output], own.noise[output]
-            weights = np.linalg.solve(own.covariance(X, X) + (r + _JITTER) * np.eye(len(X)), own.covariance(X, new)).T
-            np.testing.assert_allclose(mean[:, output], weights @ y, atol=1e-4)
-            dense = own.prior_variance(new) - np.sum(weights * own.covariance(new, X), axis=1)
-            np.testing.assert_allclose(variance[:, output], own.scale[output] * (dense + r), rtol=1e-3)
+            weights = np.linalg.solve(own.kernel(X, X) + (r + JITTER) * np.eye(len(X)), own.kernel(X, new)).T
+            np.testing.assert_allclose(mean[:, output], weights @ y, atol=1e-8)
+            dense = own.kernel.variance(new) - np.sum(weights * own.kernel(new, X), axis=1)
+            np.testing.assert_allclose(variance[:, output], own.scale[output] * (dense + r), rtol=1e-8)
 
 
 def test_known_entries_stay_and_holes_are_found(fitted):
@@ -72,7 +72,7 @@ def test_the_report(fitted):
     reports = fitted[4]
     assert [report.status for report in reports] == ["converged"]
     assert reports[0].method == "particles"
-    assert len(reports[0].trace) == 10  # sweeps of one chain
+    assert len(reports[0].trace) == 15  # five sweeps of each of three chains
     assert np.isfinite(reports[0].bound)
 
 
@@ -89,7 +89,7 @@ def test_large_tables_have_inducing_points(monkeypatch):
     monkeypatch.setattr("semigp.estimators.regression.posteriors.particles._MOST_EXACT", 30)
     _, inputs, targets = _problem(40)
     components, _, _ = _fit(inputs, targets, n_draws=2)
-    first, second = (component.model.inducing_inputs for component in components)
+    first, second = (component.inducing for component in components)
     assert first.shape == (30, 2)
     np.testing.assert_array_equal(first, second)
 
@@ -127,7 +127,7 @@ def test_error_bars_and_latent_columns_are_fitted_again():
     error = np.zeros(inputs.shape)
     error[:, 0] = np.where(np.isnan(inputs[:, 0]), 0.0, 0.1)
     components, reports, found = _fit(inputs, targets, error, n_draws=6)
-    assert len(components) == len(reports) == 2
+    assert len(components) == len(reports) == 4
     assert len(found.particles) == 6
     np.testing.assert_array_equal(found.is_latent, [False, False, True])
     assert np.isnan(found.tables[:, :, 2]).all()

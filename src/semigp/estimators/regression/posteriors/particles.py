@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +12,10 @@ from ....core.search.report import MESSAGES, FitReport, Progress, Status, with_s
 from ...common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
 from ...common.starts import centres
 from ...common.table import Table
-from ...particles.chains import Particle, Plan, Start, draw_particles
+from ...particles.chains import Particle, Search, Start, draw_particles, latest, schedule_for
 from ...particles.layout import Layout
 from ...particles.relations import Relations, fill, guess
-from ..exact_component import ExactComponent
+from ..certain_component import CertainComponent
 from ..particle_inputs import ParticleInputs
 
 # Up to this many rows a GP is exact. Beyond, it has as many inducing points, or `n_inducing` if that is more.
@@ -23,7 +24,7 @@ _MOST_EXACT = 1000
 
 def fit_particles(
     recipe: Recipe, table: Table, groups: tuple[tuple[int, ...], ...], n_draws: int, seed: int
-) -> tuple[list[Component] | list[ExactComponent], list[FitReport], ParticleInputs]:
+) -> tuple[Sequence[Component | CertainComponent], list[FitReport], ParticleInputs]:
     """Draw the missing inputs, and fit a component to every draw. `groups` are the features of each column.
 
     The GP of a draw has the hyperparameters that the chain has found. They are searched for again only if there are
@@ -34,29 +35,34 @@ def fit_particles(
     inputs, places = table.inputs[:, ~is_latent], np.cumsum(~is_latent) - 1
     kept = tuple(tuple(int(places[i]) for i in group) for group in groups if not is_latent[group[0]])
     layout = Layout.of(inputs, kept)
-    plan, trace = Plan.of(n_draws, len(inputs), recipe.max_iter, not recipe.per_output), []  # type: ignore[var-annotated]
+    schedule, search = schedule_for(n_draws, len(inputs)), Search(recipe.max_iter, not recipe.per_output)
+    trace: list[tuple[int, int, float]] = []
     start, relations = _start(inputs, table.targets, layout, random)
 
     def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
         trace.append((chain, sweep, evidence))
-        seconds, sweeps = time.perf_counter() - started, plan.n_chains * plan.n_sweeps
+        seconds, sweeps = time.perf_counter() - started, schedule.n_chains * schedule.n_sweeps
         told = Progress("sweeps", len(trace), sweeps, evidence, seconds)
         return recipe.callback is not None and bool(recipe.callback(told))
 
-    particles, is_interrupted = draw_particles(plan, start, table.targets, relations, random, is_stopped)
-    particles = particles[:n_draws]
+    particles, is_interrupted = draw_particles(schedule, search, start, table.targets, relations, random, is_stopped)
+    particles = latest(particles, n_draws)
     found = ParticleInputs(relations, particles, table.targets, is_latent, seed)
     if is_latent.any() or (table.error > 0).any():
         return *_fit_again(recipe, table, found), found
     report = _report(
         particles, np.array([evidence for *_, evidence in sorted(trace)]), is_interrupted, time.perf_counter() - started
     )
-    rows = np.flatnonzero(~np.isnan(table.targets).all(axis=1))
-    exact = [ExactComponent(each.table[rows], table.targets[rows], each.parameters) for each in particles]
-    if len(rows) <= _MOST_EXACT:
-        return exact, [report], found
-    inducing = _inducing_inputs(recipe, exact[0].inputs)
-    return [component.through(inducing) for component in exact], [report], found
+    is_known = ~np.isnan(table.targets).all(axis=1)
+    tables, targets = [each.table for each in particles], table.targets
+    if not is_known.all():  # otherwise all share their arrays, and a file holds them once
+        tables, targets = [each[is_known] for each in tables], targets[is_known]
+    inducing = None if len(targets) <= _MOST_EXACT else _inducing_inputs(recipe, tables[0])
+    components = [
+        CertainComponent(inputs, targets, each.parameters, inducing)
+        for inputs, each in zip(tables, particles, strict=True)
+    ]
+    return components, [report], found
 
 
 def _start(

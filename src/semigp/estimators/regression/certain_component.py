@@ -1,27 +1,31 @@
-"""The exact GP of a table without holes, in NumPy. Nothing is compiled as long as new inputs are certain."""
+"""The GP of a table without holes, in NumPy. Nothing is compiled as long as new inputs are certain."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ...core import InputBelief, Posterior
 from ...core.exact.certain import Hyperparameters, OutputDensity
 from ...core.kernels import RBF, Kernel, Linear
-from ...core.sparse.model import make_data, start
-from ...core.sparse.model import posterior as posterior_of
-from ..common.component import Component
+from ...core.sparse.model import make_data, posterior, start
 
 
 @dataclass(frozen=True)
-class ExactComponent:
+class CertainComponent:
     """A GP with certain inputs, in standard units. It does what a `Component` does."""
 
     inputs: np.ndarray
     targets: np.ndarray
     parameters: Hyperparameters
+    inducing: np.ndarray | None  # None if the GP is exact
+
+    def _stored(self) -> dict[str, Any]:
+        """What a file holds: not what is computed from it."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def kernel(self) -> Kernel:
@@ -42,15 +46,11 @@ class ExactComponent:
 
     @cached_property
     def _density(self) -> OutputDensity:
-        return OutputDensity.given(self.parameters, self.inputs, self.targets, precision=float)
+        return OutputDensity.given(self.parameters, self.inputs, self.targets, self.inducing, precision=float)
 
     @cached_property
     def posterior(self) -> Posterior:
         """The same GP in the engine, for inputs that are uncertain and for draws of functions."""
-        return self.through(None).posterior
-
-    def through(self, inducing: np.ndarray | None) -> Component:
-        """The same GP in the engine, through inducing inputs. Without them, they are the rows: then it is exact."""
         data, scale = make_data(self.inputs, self.targets), np.sqrt(self.parameters.scale)
-        model = start(data, self.kernel, self.inputs if inducing is None else inducing, self.noise_variance, scale)
-        return Component(model, data, posterior_of(model, data))
+        inducing = self.inputs if self.inducing is None else self.inducing  # with all rows it is exact
+        return posterior(start(data, self.kernel, inducing, self.noise_variance, scale), data)
