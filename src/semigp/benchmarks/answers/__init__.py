@@ -7,11 +7,16 @@ same run. The result is a page, a picture, and a file of records, with which a r
 from pathlib import Path
 
 
-def main(folder: Path, names: list[str] | None = None) -> None:
-    """Measure all jobs, or those with these names, and write the page and the picture."""
+def main(folder: Path, names: list[str] | None = None, afresh: bool = False) -> None:
+    """Measure all jobs, or those with these names, and write the page and the picture.
+
+    A run that was stopped goes on where it was, unless it is to begin `afresh`.
+    """
     from .records import Records, run
 
     records = Records(folder)
+    if afresh:
+        records.done = []
     run(records, names)
     write(records, folder)
 

@@ -11,9 +11,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m semigp.benchmarks.answers")
     parser.add_argument("--folder", type=Path, default=Path("results/benchmarks"), help="of records, page and picture")
     parser.add_argument("--only", nargs="+", choices=NAMES, metavar="JOB", help=f"of {', '.join(NAMES)}")
-    parser.add_argument(
-        "--add", nargs="+", type=Path, metavar="FILE", help="records of another machine; no measurement"
-    )
+    parser.add_argument("--add", nargs="+", type=Path, metavar="FILE", help="records from elsewhere; no measurement")
+    parser.add_argument("--afresh", action="store_true", help="do not go on with a run that was stopped")
     parser.add_argument("--report", action="store_true", help="page and picture of the records; no measurement")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -23,4 +22,4 @@ if __name__ == "__main__":
             print(f"Added: {', '.join(records.add(path))}")
         write(records, given.folder)
     else:
-        main(given.folder, given.only)
+        main(given.folder, given.only, given.afresh)

@@ -1,8 +1,8 @@
 """The results of processes, kept in one file: a run that was stopped goes on, and runs of other machines are added.
 
 The file has a record for each measurement: the times and the peak memory, or the reason why there are none. It also
-names the measurements that the present run has done. A run that has come to its end leaves that list empty, so that the
-next run measures everything again. A record with a time is replaced by a newer one, but not by the reason why it could
+names the measurements that the present run has done. A run that has come to its end takes them off that list, so that
+the next run measures them again. A record with a time is replaced by a newer one, but not by the reason why it could
 not be measured: so a time from a GPU stays when a machine without one runs the benchmark.
 """
 
@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 
 from ..measuring import Unmeasured, origin
-from .jobs import JOBS, SCALINGS, WAYS, Measurement
+from .jobs import JOBS, SCALINGS, WAYS, Job, Measurement, Scaling
 
 FILE = "answers.json"
 
@@ -70,28 +70,21 @@ def measure(measurement: Measurement) -> dict:
 
 
 def run(records: Records, names: list[str] | None = None) -> None:
-    """Measure what is not done yet, or with `names` only those jobs, done or not."""
+    """Measure all jobs, or those with these names, less what a run that was stopped has done."""
     chosen = [each for each in (*JOBS, *SCALINGS) if names is None or each.name in names]
-    if names is not None:
-        mine = {one.name for each in chosen for one in _all(each)}
-        records.done = [name for name in records.done if name not in mine]
-    for job in chosen:
-        for chain in _chains(job):
-            _run_chain(records, chain)
-    if names is None:
-        records.done = []
-        records.write()
+    chains = [chain for each in chosen for chain in _chains(each)]
+    for chain in chains:
+        _run_chain(records, chain)
+    mine = {one.name for chain in chains for one in chain}
+    records.done = [name for name in records.done if name not in mine]
+    records.write()
 
 
-def _chains(job) -> list[list[Measurement]]:
+def _chains(job: Job | Scaling) -> list[list[Measurement]]:
     """Measurements in which each is larger than the one before; those of jobs stand alone."""
-    if job in SCALINGS:
+    if isinstance(job, Scaling):
         return [list(job.measurements(way).values()) for way in WAYS]
     return [[one] for one in job.measurements]
-
-
-def _all(job) -> list[Measurement]:
-    return [one for chain in _chains(job) for one in chain]
 
 
 def _run_chain(records: Records, chain: list[Measurement]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ..measuring import table
@@ -9,6 +11,7 @@ from .jobs import JOBS, OURS, SCALINGS, SHORT, WAYS, Job, Scaling
 from .records import Records
 
 TABLE = "answers.md"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 HEADER = ["job", "asked, s", "semigp, s", "first time, s", "peak, MiB", "asked, MiB", "beside it, s", "as asked"]
 
 
@@ -94,19 +97,24 @@ def notes(scaling: Scaling) -> str:
 
 
 def origins(records: Records) -> str:
-    """Where the records come from: one sentence for each machine and day, with the jobs of all but the most frequent."""
+    """Where the times come from: a sentence for each machine, which names the measurements of all but the main one."""
     names: dict[str, list[str]] = {}
+    dates: dict[str, set[str]] = {}
     for name, record in records.records.items():
         if "seconds" in record:
-            threads = record.get("blas_threads", "default")
-            told = f"{record['origin']} BLAS threads: {threads}." + _device(record)
-            names.setdefault(told, []).append(name)
-    groups = sorted(names.items(), key=lambda group: -len(group[1]))
-    return "\n\n".join(text if i == 0 else f"{', '.join(which)}: {text}" for i, (text, which) in enumerate(groups))
+            where = _DATE.sub("{date}", _origin(record), count=1)
+            names.setdefault(where, []).append(name)
+            dates.setdefault(where, set()).update(_DATE.findall(record["origin"])[:1])
+    told: list[str] = []
+    for where in sorted(names, key=lambda where: -len(names[where])):
+        text = where.replace("{date}", " and ".join(sorted(dates[where])))
+        told.append(f"{', '.join(sorted(names[where]))}: {text}" if told else text)
+    return "\n\n".join(told)
 
 
-def _device(record: dict) -> str:
-    return f" GPU: {record['device']}." if "device" in record else ""
+def _origin(record: dict) -> str:
+    device = f" GPU: {record['device']}." if "device" in record else ""
+    return f"{record['origin']} BLAS threads: {record['blas_threads']}.{device}"
 
 
 def versions(records: Records) -> str:
@@ -125,10 +133,11 @@ is the second time in the same process. (Processes that are timed as a whole hav
 *import*, the first of three processes and their median are shown.) *As asked* is empty where something was not
 measured.
 
-Tables are simulated: columns that share three factors, an output that is a nonlinear function of two of them, noise, and
-holes at random places. Whatever is fitted also predicts 100 new rows that have holes too. missForest + GP is
-scikit-learn's IterativeImputer over extra-trees, and its Gaussian process with a lengthscale for each input. Series have
-a season of twelve steps, which statsforecast's models are told, and forecasts have 95 % intervals."""
+Tables are simulated: columns that share three factors, an output that is a nonlinear function of two of them, noise,
+and holes at random places. Whatever is fitted also predicts 100 new rows that have holes too. missForest + GP is
+scikit-learn's IterativeImputer over extra-trees, and its Gaussian process with a lengthscale for each input; with more
+than 1000 rows, the lengthscales are fitted to 1000 of them. Series have a season of twelve steps, of which
+statsforecast's models are told, and forecasts have 95 % intervals."""
 NOTES_ON_SIZES = """\
 Seconds of a fit and 100 predictions. It is the second time in the process if the first took less than {patience:.0f} s.
 The last line is the least-squares slope of log seconds on log size, over all sizes that were measured. GPy's Bayesian

@@ -36,7 +36,7 @@ def timed(step):
 
 
 def timed_again(step, patience):
-    """Seconds of `step()`: the first time, and the time that counts, the second if the first took less than `patience`."""
+    """Seconds of `step()`: the first time, and the time that counts, which is the second if the first was short."""
     first = timed(step)
     return {"first": first, "seconds": timed(step) if first < patience else first}
 

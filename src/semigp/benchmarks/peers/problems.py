@@ -14,9 +14,8 @@ def make_table(n, q, share, seed=0):
     """
     random = np.random.default_rng(seed)
     factors = random.normal(size=(n + N_NEW, _N_FACTORS))
-    inputs = factors @ random.normal(size=(_N_FACTORS, q)) / np.sqrt(_N_FACTORS) + 0.3 * random.normal(
-        size=(n + N_NEW, q)
-    )
+    inputs = factors @ random.normal(size=(_N_FACTORS, q)) / np.sqrt(_N_FACTORS)
+    inputs += 0.3 * random.normal(size=inputs.shape)
     output = np.sin(1.5 * inputs[:, 0]) + 0.5 * inputs[:, 1] ** 2 + _NOISE_STD * random.normal(size=n + N_NEW)
     inputs[random.random(inputs.shape) < share] = np.nan
     return inputs[:n], output[:n], inputs[n:]
