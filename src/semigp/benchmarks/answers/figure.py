@@ -20,8 +20,8 @@ def figure(records: Records, folder: Path) -> list[Path]:
     from semigp.plotting.style import STYLE
 
     with plt.rc_context(STYLE):
-        canvas, panels = plt.subplots(1, len(SCALINGS), figsize=(8.8, 4.2), layout="constrained")
-        for axes, scaling in zip(panels, SCALINGS, strict=True):
+        canvas, panels = plt.subplots(1, len(SCALINGS), figsize=(8.8, 4.2), squeeze=False, layout="constrained")
+        for axes, scaling in zip(panels[0], SCALINGS, strict=True):
             draw(axes, scaling, records)
         paths = [folder / f"{NAME}{suffix}" for suffix in (".png", ".svg")]
         for path in paths:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..measuring import GPY, STATSFORECAST, Peer, run_module
 
-OURS, FORESTS, BOOSTING, GPLVM = "semigp", "missForest + GP", "HistGradientBoosting", "GPy, GP-LVM"
+OURS, FORESTS, BOOSTING, GPLVM = "semigp", "missForest + GP", "HistGradientBoosting", "GPy GP-LVM"
 ALWAYS, NEVER, SHORT = 1e9, 0.0, 30.0  # done again in the same process if the first time took less than this
 LIMIT = 300.0  # seconds, for a process as a whole
 
@@ -98,11 +98,11 @@ JOBS = [
         Measurement("series", (18, 1, 600, 100), ALWAYS), 1.0, beside=_models(1, 600, 100)),
     Job("forecast-auto", 'the same with `window="auto"`',
         Measurement("series", ("auto", 1, 600, 100), ALWAYS), 4.0),
-    Job("many-series", "100 series of 200 values, 20 steps each",
+    Job("many-series", "100 series of 200 values, 20 steps each, first time",
         Measurement("series", (18, 100, 200, 20), NEVER), 60.0, beside=_models(100, 200, 20)),
     Job("classifier", "`SemiSupervisedGPClassifier`, USPS 2000 × 256, 40 labels, 100 predictions",
         Measurement("classification", (), ALWAYS), 8.0),
-    Job("mocap", "motion capture, 130 × 39, 20 outputs, 50 % missing, fit with nothing compiled",
+    Job("mocap", "motion capture, 130 × 39, 20 outputs, 50 % missing, fit only, first time",
         Measurement("mocap", (), NEVER), 10.0, counts="first"),
     Job("import", "`import semigp` and the first estimator, a process as a whole",
         Measurement("importing", (3,), None), 1.5),

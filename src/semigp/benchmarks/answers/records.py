@@ -16,6 +16,7 @@ from ..measuring import Unmeasured, origin
 from .jobs import JOBS, SCALINGS, WAYS, Job, Measurement, Scaling
 
 FILE = "answers.json"
+_LONGEST = 120  # letters of an error
 
 
 class Records:
@@ -66,7 +67,8 @@ def measure(measurement: Measurement) -> dict:
     except Unmeasured as error:
         return about | {"reason": str(error), "is_final": True}
     except RuntimeError as error:
-        return about | {"reason": f"failed: {str(error).strip().splitlines()[-1]}"}
+        last = str(error).strip().splitlines()[-1].replace("|", "/")  # which would end a cell of the table
+        return about | {"reason": f"failed: {last[:_LONGEST]}"}
 
 
 def run(records: Records, names: list[str] | None = None) -> None:
@@ -94,7 +96,8 @@ def _run_chain(records: Records, chain: list[Measurement]) -> None:
         if one.name not in records.done:
             record = measure(one) if reason is None else {"reason": reason, "is_final": True}
             records.put(one.name, record)
-            records.done.append(one.name)
+            if "seconds" in record or record.get("is_final"):
+                records.done.append(one.name)
             records.write()
             print(f"{one.name}: {told(record)}", flush=True)
         record = records.get(one)

@@ -128,10 +128,10 @@ def versions(records: Records) -> str:
 NOTES = """\
 Wall seconds and peak memory of whole jobs, each in a process of its own, with default settings. The peak includes all
 libraries that the process has loaded, for {ours} and for competitors. *First time*: the first time in a process that
-finds nothing compiled on disk. The other column has the time that is asked for: where the job does not say *first*, it
-is the second time in the same process. (Processes that are timed as a whole have nothing to do a second time; of
-*import*, the first of three processes and their median are shown.) *As asked* is empty where something was not
-measured.
+finds nothing compiled on disk. The column before it has the time that is asked for. Where the job does not say *first*,
+that is the second time in the same process. Commands and imports are timed as processes, from start to end; of the
+import, the first of three processes and their median are shown. *As asked* is empty where something was not measured.
+Competitors may stop at sizes that take too long, and cells without a time say why.
 
 Tables are simulated: columns that share three factors, an output that is a nonlinear function of two of them, noise,
 and holes at random places. Whatever is fitted also predicts 100 new rows that have holes too. missForest + GP is
