@@ -328,6 +328,7 @@ def test_a_process_without_data_or_gpu(monkeypatch, tmp_path):
     assert work.main("gpu", "10", "2", "0.1", "0")["reason"] == "no GPU here that JAX can use"
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # processes are run without warnings
 @pytest.mark.parametrize("way", [jobs.FORESTS, jobs.BOOSTING])
 def test_competitors_answer(way, monkeypatch):
     """Twice if the first time was short, and once if there is no patience."""

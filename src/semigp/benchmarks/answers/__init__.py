@@ -27,4 +27,7 @@ def write(records, folder: Path) -> None:
     from .report import TABLE, report
 
     (folder / TABLE).write_text(report(records), "utf-8")
-    figure(records, folder)
+    try:
+        figure(records, folder)
+    except ModuleNotFoundError as error:
+        print(f"No picture: {error}")

@@ -21,6 +21,7 @@ from ..peers.problems import make_series, make_table
 COMMAND = "from semigp.cli import main; main()"  # what the script `semigp` runs
 IMPORT = "import semigp; semigp.SemiDescribedGPRegressor()"
 TRAINING, N_COMPLETE, N_OUTPUTS, SHARE_MISSING = 130, 50, 20, 0.5  # the motion capture of the paper
+LIMIT_OF_PROCESS = 120.0  # seconds; it ends before this process does, and does not outlive it
 DIGITS, N_IMAGES, N_LABELS, N_NEW_IMAGES = (0, 2, 4, 6), 2000, 40, 100
 
 
@@ -32,8 +33,11 @@ def children_mib():
 
 def time_process(*arguments, cache="off"):
     """Seconds from the start of a Python process to its end."""
-    environment = os.environ | {"SEMIGP_CACHE": str(cache)}
-    return timed(lambda: subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True))
+    how = {"env": os.environ | {"SEMIGP_CACHE": str(cache)}, "check": True, "capture_output": True}
+    try:
+        return timed(lambda: subprocess.run([sys.executable, *arguments], timeout=LIMIT_OF_PROCESS, **how))
+    except subprocess.TimeoutExpired:
+        raise Unmeasured(f"more than {LIMIT_OF_PROCESS:.0f} s") from None
 
 
 # ---- Processes as a whole.
