@@ -63,7 +63,7 @@ def table(way: str, n: int, q: int, share: float, patience: float = SHORT, limit
 
 def series(model: str, count: int, length: int, steps: int) -> Measurement:
     """Forecasts by a model of statsforecast."""
-    return Measurement("time_statsforecast", (model, count, length, steps), SHORT, LIMIT, STATSFORECAST)
+    return Measurement("time_statsforecast", (model, count, length, steps), SHORT, LIMIT / 2, STATSFORECAST)
 
 
 def _models(*size: int) -> dict[str, Measurement]:
