@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 # Python environments of other libraries, each with what it wants; `make TORCH=…` for another build of torch.
-PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed .venv-tables/.installed
+PEERS := .venv-gpytorch/.installed .venv-gpflow/.installed .venv-series/.installed .venv-tables/.installed
 TORCH ?= torch
 
 # The locks name exact versions and the hashes of their files, the build backend among them: pip takes no other file.
@@ -105,7 +105,7 @@ bench: $(VENV)/.peers  ## Everything timed beside GPy, GPyTorch, GPflow and what
 	-$(MAKE) --keep-going peers
 	$(BIN)/semigp bench all
 
-peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all, and those of table-peers; what does not install is left out
+peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all, statsforecast, and those of table-peers; what does not install is left out
 
 # With all ways: `.venv-tables/bin/python -m semigp.experiments.tables --out results/experiments`.
 table-peers: .venv-tables/.installed  ## LightGBM, CatBoost, miceforest and HyperImpute, for `semigp reproduce tables`
@@ -147,6 +147,11 @@ audit: .venv-tools/.installed  ## Known vulnerabilities of what the locks name; 
 	.venv-gpflow/bin/python $(PIP_INSTALL) gpflow tensorflow-cpu
 	touch $@
 
+.venv-series/.installed:
+	test -d .venv-series || $(PYTHON) -m venv .venv-series
+	.venv-series/bin/python $(PIP_INSTALL) statsforecast
+	touch $@
+
 # All that the package needs, beside what it is compared with. miceforest calls what LightGBM 4.6 has renamed.
 .venv-tables/.installed: pyproject.toml
 	test -d .venv-tables || $(PYTHON) -m venv .venv-tables
@@ -184,4 +189,4 @@ $(VENV)/.peers: $(INSTALLED)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow .venv-tables .venv-hyperimpute build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow .venv-series .venv-tables .venv-hyperimpute build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

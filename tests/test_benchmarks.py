@@ -1,10 +1,15 @@
 """Benchmarks: that they time what they say, on problems small enough for every run of the tests."""
 
+import json
+from dataclasses import replace
+
 import jax
 import numpy as np
 import pytest
 
-from semigp.benchmarks import endtoend, engine, limit, measuring, scaling
+from semigp.benchmarks import answers, endtoend, engine, limit, measuring, scaling
+from semigp.benchmarks.answers import figure, jobs, records, report, work
+from semigp.benchmarks.peers.problems import make_series, make_table
 from semigp.core import RBF, InputBelief
 from semigp.core.sparse.bound import collapsed_bound
 
@@ -159,3 +164,194 @@ def test_the_figure_of_the_scaling(tmp_path):
     for path in scaling.figure(rows, tmp_path):
         assert path.stat().st_size > 5000
     assert "| 20 | 0.002 | 100.0 | 0.0 | 9 | 8 | 500 |" in scaling.report(rows)
+
+
+# ---- The time to an answer.
+
+
+@pytest.fixture
+def small_jobs(monkeypatch):
+    """One job with a competitor and one scaling of three sizes, in place of the real ones."""
+    scaling = jobs.Scaling("rows", (10, 20, 40), (None, 3), {jobs.FORESTS: 20, jobs.GPLVM: 10},
+                           {jobs.FORESTS: "exact", jobs.GPLVM: "small"})  # fmt: skip
+    ours, other = jobs.table(jobs.OURS, 7, 3, 0.2), jobs.table(jobs.FORESTS, 7, 3, 0.2)
+    job = jobs.Job("small", "7 × 3", ours, 5.0, 100.0, {jobs.FORESTS: other}, 2.0)
+    for module in (report, records, figure):
+        monkeypatch.setattr(module, "SCALINGS", [scaling])
+    for module in (report, records):
+        monkeypatch.setattr(module, "JOBS", [job])
+    return job, scaling
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """The names of what is measured. Every size takes a second for every hundred rows, and forests stop at 20 rows."""
+    names = []
+
+    def run(self):
+        names.append(self.name)
+        *_, n, _, _ = self.arguments
+        if jobs.FORESTS in self.arguments and n == 20:
+            raise measuring.Unmeasured("more than 9 s")
+        return {"first": n / 50, "seconds": n / 100, "peak_mib": 90.0, "versions": {"tool": "1.0"}}
+
+    monkeypatch.setattr(jobs.Measurement, "run", run)
+    monkeypatch.setattr(measuring.Peer, "python", lambda self: "python")
+    return names
+
+
+def test_slopes_of_powers():
+    """Seconds that are a power of the size have its exponent as their slope, and one size has none."""
+    sizes = np.array([100, 300, 1000])
+    assert report.slope(sizes, 0.3 * sizes**1.5) == pytest.approx(1.5, rel=1e-12)
+    assert np.isnan(report.slope([100], [1.0]))
+
+
+def test_a_table_and_series_of_the_benchmark():
+    """The share of holes is that of independent draws, within four standard errors; a seed gives the same numbers."""
+    X, y, X_new = make_table(2000, 8, 0.3)
+    assert X.shape == (2000, 8)
+    assert X_new.shape == (100, 8)
+    assert np.isfinite(y).all()
+    assert abs(np.isnan(X).mean() - 0.3) < 4 * np.sqrt(0.21 / X.size)
+    assert np.array_equal(X, make_table(2000, 8, 0.3)[0], equal_nan=True)
+    correlations = np.corrcoef(np.nan_to_num(X), rowvar=False)
+    assert np.abs(correlations[np.triu_indices(8, 1)]).max() > 0.3
+    season = np.array([make_series(2400, seed)[step::12].mean() for seed in (0, 1) for step in range(12)])
+    assert season.std() > 0.5  # a sine of size 1 has .71
+
+
+def test_a_run_of_answers_that_was_stopped_goes_on(small_jobs, measured, monkeypatch, tmp_path):
+    """What was measured before the stop is not measured again. After the end, all is."""
+    run = jobs.Measurement.run
+
+    def stopped(self):
+        if len(measured) == 3:
+            raise KeyboardInterrupt
+        return run(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs.Measurement, "run", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            answers.main(tmp_path)
+    before = list(measured)
+    assert len(before) == 3
+    answers.main(tmp_path)
+    assert len(measured) == len(set(measured)) == 2 + 3 + 2 + 3 + 1  # the job, then semigp, forests, boosting, GPy
+    assert measured[:3] == before
+    answers.main(tmp_path)
+    assert len(measured) == 2 * 11
+    answers.main(tmp_path, ["small"])
+    assert measured[22:] == [one.name for one in small_jobs[0].measurements]
+
+
+def test_larger_sizes_are_not_tried_after_a_limit(small_jobs, measured, monkeypatch, tmp_path):
+    scaling = replace(small_jobs[1], most={})
+    for module in (report, records, figure):
+        monkeypatch.setattr(module, "SCALINGS", [scaling])
+    answers.main(tmp_path, ["rows"])
+    assert f"regression {jobs.FORESTS} 40 3 0.3" not in measured
+    page = (tmp_path / report.TABLE).read_text()
+    assert "| 20 | 0.20 | 90 | more than 9 s |  | 0.20 |" in page
+    assert "| 40 | 0.40 | 90 | not tried: a smaller one needed more than 9 s |  | 0.40 |" in page
+
+
+def test_the_page_of_answers(small_jobs, measured, tmp_path):
+    """Every cell is that of a record: seconds and MiB as above, and slopes of exactly one."""
+    answers.main(tmp_path)
+    page = (tmp_path / report.TABLE).read_text()
+    assert "| 7 × 3 | 5, and 2 × missForest + GP | 0.07 | 0.14 | 90 | 100 | missForest + GP: 0.07 | yes |" in page
+    assert "| 10 | 0.10 | 90 | 0.10 | 90 | 0.10 | 90 | 0.10 | 90 |" in page
+    assert "| 40 | 0.40 | 90 | - |  | 0.40 | 90 | - |  |" in page
+    assert "| slope | **1.00** |  |  |  | **1.00** |  |  |  |" in page
+    assert "Competitors: tool 1.0." in page
+    assert all((tmp_path / name).stat().st_size > 5000 for name in ("answers.png", "answers.svg"))
+
+
+@pytest.mark.parametrize(
+    ("ours", "other", "told"),
+    [
+        ((5.0, 100.0), 2.6, "yes"),
+        ((5.1, 100.0), 9.0, "no"),  # too slow
+        ((5.0, 101.0), 9.0, "no"),  # too much memory
+        ((5.0, 100.0), 2.5, "no"),  # not less than twice the competitor
+        ((5.0, 100.0), None, ""),
+        ((5.1, 100.0), None, "no"),
+        (None, 1.0, ""),
+    ],
+)
+def test_what_was_asked(small_jobs, tmp_path, ours, other, told):
+    job, kept = small_jobs[0], records.Records(tmp_path)
+    if ours is not None:
+        kept.put(job.ours.name, {"first": 9.0, "seconds": ours[0], "peak_mib": ours[1]})
+    if other is not None:
+        kept.put(job.beside[jobs.FORESTS].name, {"first": other, "seconds": other, "peak_mib": 1.0})
+    assert report.verdict(job, kept) == told
+
+
+def test_records_of_another_machine(small_jobs, measured, tmp_path):
+    """Their times are taken over, and a reason here does not replace them."""
+    answers.main(tmp_path)
+    here, elsewhere = records.Records(tmp_path), tmp_path / "elsewhere.json"
+    name = small_jobs[0].ours.name
+    about = {"origin": "On 2026-01-02: a card", "blas_threads": "1", "device": "H200"}
+    theirs = {name: {"first": 3.0, "seconds": 2.0, "peak_mib": 5.0, "device_mib": 7.0} | about, "x": {"reason": "no"}}
+    elsewhere.write_text(json.dumps({"done": [], "records": theirs}))
+    assert here.add(elsewhere) == [name]
+    here.put(name, {"reason": "no GPU"})
+    page = report.report(records.Records(tmp_path))
+    assert f"{name}: On 2026-01-02: a card BLAS threads: 1. GPU: H200." in page
+    assert "| 2.00 | 3.00 | 5, on the GPU 7 |" in page
+    here.put(name, {"reason": "more than 9 s", "is_final": True})
+    assert here.get(small_jobs[0].ours)["reason"] == "more than 9 s"
+
+
+def test_what_cannot_be_measured_says_why(monkeypatch):
+    about = records.measure(jobs.Measurement("nothing", (), None, peer=measuring.Peer("Nothing", "no_such_library")))
+    assert "not installed" in about["reason"]
+    assert "is_final" not in about
+    monkeypatch.setattr(jobs, "run_module", lambda *_, **__: {"reason": "no data"})
+    assert records.measure(jobs.Measurement("mocap", ()))["reason"] == "no data"
+
+    def fail(*_, **__):
+        raise RuntimeError("command failed:\nTraceback\nValueError: a | b")
+
+    monkeypatch.setattr(jobs, "run_module", fail)
+    assert records.measure(jobs.Measurement("mocap", ()))["reason"] == "failed: ValueError: a / b"
+
+
+def test_a_process_without_data_or_gpu(monkeypatch, tmp_path):
+    monkeypatch.setenv("SEMIGP_DATA", str(tmp_path))
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    assert "no data: SEMIGP_DATA is" in work.main("classification", "0")["reason"]
+    assert "no data: SEMIGP_DATA is" in work.main("mocap", "0")["reason"]
+    assert work.main("gpu", "10", "2", "0.1", "0")["reason"] == "no GPU here that JAX can use"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # processes are run without warnings
+@pytest.mark.parametrize("way", [jobs.FORESTS, jobs.BOOSTING])
+def test_competitors_answer(way, monkeypatch):
+    """Twice if the first time was short, and once if there is no patience."""
+    calls = []
+    original = work._REGRESSIONS[way]
+    monkeypatch.setitem(work._REGRESSIONS, way, lambda *problem: calls.append(original(*problem)))
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    found = work.main("regression", way, "30", "3", "0.2", "0")
+    assert len(calls) == 1
+    assert found["seconds"] == found["first"]
+    assert found["peak_mib"] > 0
+    work.main("regression", way, "30", "3", "0.2", "1000")
+    assert len(calls) == 3
+    answer = calls[0][0] if isinstance(calls[0], tuple) else calls[0]
+    assert np.isfinite(answer).all()
+    assert len(answer) == 100
+
+
+def test_names_of_jobs_and_measurements():
+    """A name says one measurement: where it occurs twice, its process is the same but for patience and limit."""
+    assert len(jobs.NAMES) == len(set(jobs.NAMES))
+    every = [one for job in jobs.JOBS for one in job.measurements]
+    every += [one for scaling in jobs.SCALINGS for way in jobs.WAYS for one in scaling.measurements(way).values()]
+    kinds = {(one.name, one.task, one.arguments, one.peer) for one in every}
+    assert len(kinds) == len({one.name for one in every})
+    assert all(one.peer is not None or one.task in work.TASKS for one in every)

@@ -32,6 +32,7 @@ class Peer:
 
     name: str
     module: str
+    environment: str = ""  # the folder .venv-… that `make peers` makes; by default named like the module
 
     @property
     def variable(self) -> str:
@@ -43,7 +44,7 @@ class Peer:
         named = os.environ.get(self.variable)
         if named:
             return named
-        made = Path(f".venv-{self.module.lower()}") / "bin" / "python"
+        made = Path(f".venv-{self.environment or self.module.lower()}") / "bin" / "python"
         if made.exists():
             return str(made)
         if importlib.util.find_spec(self.module) is None:
@@ -52,11 +53,15 @@ class Peer:
 
     def measure(self, size: tuple[int, ...], **how: Any) -> dict:
         """The result of one measurement at this size."""
-        script = _SCRIPTS / f"time_{self.module.lower()}.py"
-        return run([self.python(), "-W", "ignore", str(script), *map(str, size)], **how)
+        return self.run(f"time_{self.module.lower()}.py", *size, **how)
+
+    def run(self, script: str, *arguments: Any, **how: Any) -> dict:
+        """The result of a script of the folder `peers`."""
+        return run([self.python(), "-W", "ignore", str(_SCRIPTS / script), *map(str, arguments)], **how)
 
 
 GPY, GPYTORCH, GPFLOW = Peer("GPy", "GPy"), Peer("GPyTorch", "gpytorch"), Peer("GPflow", "gpflow")
+STATSFORECAST = Peer("statsforecast", "statsforecast", "series")
 
 
 def run(

@@ -30,7 +30,7 @@ EXPERIMENTS = {
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
 }
-_BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "streaming")
+_BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming")
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in _BENCHMARKS}
 
 app = typer.Typer(
@@ -123,7 +123,7 @@ def bench(
     benchmark: Annotated[str, typer.Argument(help="all | " + " | ".join(BENCHMARKS), show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the tables.")] = Path("results/benchmarks"),
 ) -> None:
-    """Measure speed on this machine, and that of GPy, GPyTorch and GPflow if they are installed.
+    """Measure speed on this machine, and that of other libraries if they are installed.
 
     Example: semigp bench forecasting -o .
     """

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ...baselines import standard_gp
 from ...baselines.forests import N_SWEEPS, N_TREES
 from ..reporting import Row, write_settings
-from . import columns, fillers, standard_gp, ways
+from . import columns, fillers, ways
 from .plan import FIRST_SEED, PROFILES, Block
 from .run import all_ways, run_blocks
 from .summary import page

@@ -15,10 +15,10 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from ...baselines.forests import ChainedForests, iterative_trees
+from ...baselines.standard_gp import predict_by_gp
 from ...core.numerics.mixtures import pooled
 from .columns import Columns
 from .problems import Problem
-from .standard_gp import predict_by_gp
 
 Moments = tuple[np.ndarray, np.ndarray | None]
 Way = Callable[[Problem, int], Moments]
