@@ -62,6 +62,9 @@ class SemiSupervisedGPClassifier(
     categorical_features : list of names or numbers, or mask, optional
         Columns of X that hold categories, whatever their type. In frames, text, booleans and categories always do.
     random_state : int, RandomState or None
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class SemiSupervisedGPClassifier(
             name: BayesianGPLVM._parameter_constraints[name]
             for name in ("n_inducing", "back_constrained", "scaling", "max_iter", "callback", "random_state")
         },
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -120,6 +124,7 @@ class SemiSupervisedGPClassifier(
         callback: Callback | None = None,
         random_state: Any = None,
         categorical_features: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_samples = n_samples
@@ -131,6 +136,7 @@ class SemiSupervisedGPClassifier(
         self.callback = callback
         self.random_state = random_state
         self.categorical_features = categorical_features
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN, and that a row may have several labels."""

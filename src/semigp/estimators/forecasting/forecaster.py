@@ -51,6 +51,9 @@ class GPForecaster(Saved, BaseEstimator):
     callback : callable, optional
         Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
     random_state : int, RandomState or None
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -90,6 +93,7 @@ class GPForecaster(Saved, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -100,12 +104,14 @@ class GPForecaster(Saved, BaseEstimator):
         max_iter: int = 1000,
         callback: Callback | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.window = window
         self.n_draws = n_draws
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
+        self.verbose = verbose
 
     # ---- fitting
 

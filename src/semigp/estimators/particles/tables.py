@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 
+from ...progress import steps
+from .given_others import Conditional
 from .layout import Layout
 from .relations import Relations, common_values, fill, random_numbers
 
@@ -48,46 +51,56 @@ def draw_tables(
     The first half of the sweeps does not count for expectations.
     """
     start, relations = fill(table, layout, random)
-    sums: dict[int, np.ndarray] = {}
+    means = _Means(wanted, {})
     tables: list[np.ndarray] = []
     evidence: list[float] = []
-    count, is_interrupted = 0, False
-    for chain in range(n_tables):
-        filled = start.copy()
-        for sweep in range(n_sweeps):
-            counts = sweep >= n_sweeps // 2
-            evidence.append(_sweep(filled, relations, wanted if counts else None, sums, random))
-            count += counts
+    is_interrupted, filled = False, start
+    try:
+        for chain, sweep in product(range(n_tables), range(n_sweeps)):
+            filled = start.copy() if sweep == 0 else filled
+            evidence.append(_sweep(filled, relations, means if sweep >= n_sweeps // 2 else None, random))
             is_interrupted = is_stopped(chain, sweep, evidence[-1])
             if is_interrupted:
                 break
-        if not (is_interrupted and tables):
-            tables.append(filled)
-        if is_interrupted:
-            break
-    if not count:  # stopped very early
-        _sweep(filled.copy(), relations, wanted, sums, random)
-        count = 1
-    expectations = {group: total / count for group, total in sums.items()}
-    return DrawnTables(relations, tables, expectations, np.array(evidence), is_interrupted)
+            if sweep == n_sweeps - 1:
+                tables.append(filled)
+    except KeyboardInterrupt:
+        if not evidence:
+            raise
+        is_interrupted = True
+    if not all(group in means.sums for group in relations.with_holes()):  # stopped very early
+        _sweep(filled.copy(), relations, means, random)
+    return DrawnTables(relations, tables or [filled], means.found(), np.array(evidence), is_interrupted)
 
 
-def _sweep(
-    filled: np.ndarray,
-    relations: Relations,
-    wanted: Wanted | None,
-    sums: dict[int, np.ndarray],
-    random: np.random.Generator,
-) -> float:
-    """Draw all holes anew, in place. Expectations are added to `sums` if they are wanted."""
+@dataclass(frozen=True)
+class _Means:
+    """Means of functions of every column over sweeps."""
+
+    wanted: Wanted
+    sums: dict[int, tuple[np.ndarray, int]]  # by column: the sum over sweeps, and their number
+
+    def add(self, given: Conditional, rows: np.ndarray, holes: np.ndarray) -> None:
+        """Add what a sweep says about the holes of a column. An interrupt cannot leave half of it."""
+        means = given.expectations(rows[holes], partial(self.wanted, column=given.group))
+        total, count = self.sums.get(given.group, (np.zeros((len(rows), means.shape[1])), 0))
+        total = total.copy()
+        total[holes] += means
+        self.sums[given.group] = total, count + 1
+
+    def found(self) -> dict[int, np.ndarray]:
+        """The means, by column."""
+        return {group: total / count for group, (total, count) in self.sums.items()}
+
+
+def _sweep(filled: np.ndarray, relations: Relations, means: _Means | None, random: np.random.Generator) -> float:
+    """Draw all holes anew, in place. Expectations are added to `means` if they are wanted."""
     evidence = 0.0
     for group in relations.with_holes():
         given = relations.conditional(group, filled, _TREES, random)
         holes = np.flatnonzero(relations.missing[:, group])
-        if wanted is not None:
-            means = given.expectations(filled[holes], partial(wanted, column=group))
-            total = sums.setdefault(group, np.zeros((len(filled), means.shape[1])))
-            total[holes] += means
+        if means is not None:
+            means.add(given, filled, holes)
         filled[relations.layout.at(holes, group)] = given.draw(
             filled[holes], *random_numbers(len(holes), random), is_joint=True
         )
@@ -114,7 +127,7 @@ def draw_new_rows(
                 relations.choose(group, table, np.random.default_rng(seed[0]))
             given.append(relations.conditional(group, table, n_trees, own))
     holes = [np.flatnonzero(np.tile(missing[:, each.group], n_draws)) for each in given]
-    for _ in range(_SWEEPS_OF_NEW_ROWS):
+    for _ in steps(range(_SWEEPS_OF_NEW_ROWS), "missing inputs"):
         numbers = _shared_numbers(n_draws, missing.shape, random)
         for each, places in zip(given, holes, strict=True):
             own_numbers = (number[places, each.group] for number in numbers)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import InputBelief
 from ...core.exact.certain import OutputDensity
+from ...progress import steps
 from ..particles.chains import Particle, choose
 from ..particles.relations import Relations
 from ..particles.tables import draw_new_rows
@@ -53,12 +54,12 @@ class ParticleInputs:
         All rows get the same random numbers, so that the draws of a row do not depend on the rows beside it.
         """
         known = inputs[:, ~self.is_latent]
-        chains = self.chains()
+        count = len(self.chains())
+        chains = steps(range(count), "missing inputs")
         if targets is None:
-            each = -(-_DRAWS // len(chains))
-            parts = [self._without_outputs(chain, known, each) for chain in range(len(chains))]
+            parts = [self._without_outputs(chain, known, -(-_DRAWS // count)) for chain in chains]
         else:
-            parts = [self._given_outputs(chain, known, targets) for chain in range(len(chains))]
+            parts = [self._given_outputs(chain, known, targets) for chain in chains]
         return np.stack([self.among_latent(draw) for draw in np.concatenate(parts)])
 
     def chains(self) -> list[Particle]:

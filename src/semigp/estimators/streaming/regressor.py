@@ -87,6 +87,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     categorical_features : list of names or numbers, or mask, optional
         Columns of X that hold categories, whatever their type. In frames, text, booleans and categories always do. More
         than two categories without an order become columns of 0 and 1.
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -131,6 +134,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         "callback": [callable, None],
         "random_state": ["random_state"],
         "categorical_features": ["array-like", None],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -143,6 +147,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         callback: Callback | None = None,
         random_state: Any = None,
         categorical_features: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_inducing = n_inducing
         self.batch_size = batch_size
@@ -151,6 +156,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.callback = callback
         self.random_state = random_state
         self.categorical_features = categorical_features
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN."""
