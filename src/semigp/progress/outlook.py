@@ -31,7 +31,7 @@ class Outlook:
         if progress.has_fixed_length or len(gains) < 6:
             return most
         half = len(gains) // 2
-        early, late = max(np.mean(gains[:half]), 1e-300), max(np.mean(gains[half:]), 1e-300)
+        early, late = (max(float(np.mean(some)), 1e-300) for some in (gains[:half], gains[half:]))
         shrinking = (late / early) ** (1 / half)
         now = late * shrinking ** (half / 2)
         enough = _TOLERANCE * max(abs(progress.bound), 1.0)

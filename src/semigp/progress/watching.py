@@ -6,7 +6,7 @@ It is kept in a context variable, so that every thread has its own. Threads that
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -61,7 +61,7 @@ def told(callback: Callback | None) -> Callback | None:
     return both
 
 
-def steps(items: Sequence[T], doing: str) -> Iterator[T]:
+def steps(items: Collection[T], doing: str) -> Iterator[T]:
     """The items, one after the other. The bar in force shows what is done with them, and how many are done.
 
     Inside a step there may be others: these share the part of the bar that the step has.
@@ -90,7 +90,8 @@ def portion(first: float, last: float) -> Iterator[None]:
         yield
         return
     depth = len(bar.spans)
-    bar.spans.append(_within(*bar.spans[-1], first, last))
+    low, high = bar.spans[-1]
+    bar.spans.append(_within(low, high, first, last))
     try:
         yield
     finally:

@@ -6,6 +6,8 @@ import numpy as np
 
 # Programs are compiled for round numbers of rows, of which this is one.
 ROWS_AT_ONCE = 8192
+# The search for q(x) of rows takes far longer than a prediction. It is compiled for a number that divides this one.
+ROWS_TO_INFER = 2048
 
 
 def blocks(*rows: np.ndarray, size: int = ROWS_AT_ONCE) -> list[np.ndarray]:

@@ -64,9 +64,9 @@ class Beliefs:
     @classmethod
     def joined(cls, parts: Sequence[Beliefs]) -> Beliefs:
         """Beliefs of the rows of several parts, one after the other."""
+        mean, std = (np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "std"))
         columns = parts[0].probabilities
-        together = {column: np.concatenate([part.probabilities[column] for part in parts]) for column in columns}
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "std")), together)
+        return cls(mean, std, {each: np.concatenate([part.probabilities[each] for part in parts]) for each in columns})
 
 
 def _middle(units: InputUnits, column: int) -> float:

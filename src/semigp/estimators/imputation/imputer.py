@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -31,6 +31,7 @@ from ..particles.layout import Layout
 from ..particles.tables import DrawnTables, draw_new_rows, draw_tables
 from .beliefs import Beliefs
 
+T = TypeVar("T")
 # Draws of new rows in all, from which their means are taken, and trees for each.
 _DRAWS_OF_NEW_ROWS, _TREES = 100, 3
 
@@ -142,8 +143,8 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
             seconds = time.perf_counter() - started
-            place = {"part": chain + 1, "parts": self.n_draws}
-            now = Progress("draws", sweep + 1, self.max_iter, evidence, seconds, **place, has_fixed_length=True)
+            place = "fit", chain + 1, self.n_draws
+            now = Progress("draws", sweep + 1, self.max_iter, evidence, seconds, *place, has_fixed_length=True)
             return callback is not None and bool(callback(now))
 
         layout, wanted = Layout.of(features, self._units.groups), Beliefs.wanted(self._units, self._level_counts)
@@ -204,8 +205,9 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if X is None:
             codes, draws = self._training, self._arrangement.as_given(self._units.natural(self._tables))
         else:
-            codes, every = read_inputs(self, X), max(1, _DRAWS_OF_NEW_ROWS // len(self._tables))
-            parts = [self._units.natural(draws[::every][: len(self._tables)]) for draws in self._draws("sample", codes)]
+            codes, count = read_inputs(self, X), len(self._tables)
+            every = max(1, _DRAWS_OF_NEW_ROWS // count)
+            parts = self._from_draws("sample", codes, lambda draws: draws[::every][:count])
             draws = self._arrangement.columns_as_given(np.concatenate(parts, axis=1))
         draws = np.where(np.isnan(codes), draws, codes)
         return draws if self._columns is None else [self._rows.filled(draw, X) for draw in draws]
@@ -220,17 +222,18 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _believed(self, X: Any) -> tuple[np.ndarray, Beliefs]:
         check_is_fitted(self)
         codes = read_inputs(self, X)
-        draws = self._draws("impute", codes)
-        return codes, Beliefs.joined([Beliefs.of_draws(self._units.natural(each), self._level_counts) for each in draws])
+        parts = self._from_draws("impute", codes, lambda draws: Beliefs.of_draws(draws, self._level_counts))
+        return codes, Beliefs.joined(parts)
 
-    def _draws(self, title: str, codes: np.ndarray) -> Iterator[np.ndarray]:
-        """Draws (k, n, d) of the features of new rows, block by block. The draws of all rows may not fit in memory."""
+    def _from_draws(self, title: str, codes: np.ndarray, use: Callable[[np.ndarray], T]) -> list[T]:
+        """What is made of draws (k, n, q) of new rows, for every block of rows: all draws may not fit in memory."""
         rows = self._units.standard(codes[:, self._arrangement.columns])
         with watched(title, self.verbose), computing():
-            for some in steps(blocks(np.arange(len(rows))), "rows"):
-                yield self._draws_of(rows[some])
+            parts = steps(blocks(np.arange(len(rows))), "rows")
+            return [use(self._units.natural(self._draws_of(rows[some]))) for some in parts]
 
     def _draws_of(self, rows: np.ndarray) -> np.ndarray:
+        """Draws (k, n, d) of the features of new rows."""
         each = -(-_DRAWS_OF_NEW_ROWS // len(self._tables))
         parts = [
             draw_new_rows(rows, self._relations, table, each, _TREES, (self._seed, k))

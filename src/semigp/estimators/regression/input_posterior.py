@@ -12,7 +12,7 @@ from ...columns import Columns, Levels
 from ...core.numerics.mixtures import pooled
 from ...progress import steps, watched
 from ...runtime import computing
-from ..common.blocks import blocks
+from ..common.blocks import ROWS_TO_INFER, blocks
 from ..common.checks import check_outputs
 from ..common.component import Component, infer_inputs
 from ..common.filled_tables import FilledTables
@@ -118,7 +118,7 @@ class ImputesInputs:
         """Mean and standard deviation of the inputs of new rows, given their outputs if there are some."""
         mean, std = np.empty((2, len(inputs), len(self._input_units.groups)))
         with watched("impute", self.verbose), computing():
-            for rows in steps(blocks(np.arange(len(inputs))), "rows"):
+            for rows in steps(blocks(np.arange(len(inputs)), size=ROWS_TO_INFER), "rows"):
                 mean[rows], std[rows] = self._moments(inputs[rows], None if targets is None else targets[rows])
         return mean, std
 
