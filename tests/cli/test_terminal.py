@@ -15,8 +15,6 @@ import pytest
 
 import semigp
 from semigp.cli.problems import INTERRUPTED
-from semigp.cli.progress import Outlook
-from semigp.core.search.report import Progress
 
 
 class Terminal:
@@ -82,17 +80,3 @@ def test_second_interrupt_gives_up(many_rows):
         terminal.read_until("Stopping at the next iteration")
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.process.wait(60) == INTERRUPTED
-
-
-def test_outlook():
-    """Gains that halve every ten iterations: the iterations left are right to a third once ten are seen."""
-    outlook, bound, errors = Outlook(), -1000.0, []
-    for iteration in range(1, 200):
-        gain = 10 * 0.5 ** (iteration / 10)
-        bound += gain
-        left = outlook(Progress("all", iteration, 2000, bound, 0.0))
-        truth = 10 * np.log2(gain / (1e-7 * abs(bound)))
-        if iteration > 20 and truth > 10:
-            errors.append(left / truth)
-    assert min(errors) > 0.67
-    assert max(errors) < 1.5

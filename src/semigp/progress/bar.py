@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..core.search.report import Progress
 
 PATIENCE = 2.0  # seconds before the bar is shown
-_COLUMNS = ("{task.fields[share]}", "{task.fields[bound]}", "{task.fields[left]}")
 
 
 class Bar:
@@ -35,11 +34,11 @@ class Bar:
     def __init__(self, title: str, console: Console, is_shown: bool = True) -> None:
         self.is_interrupted, self.spans = False, [(0.0, 1.0)]
         self._title, self._is_shown, self._outlook = title, is_shown, Outlook()
-        columns = TextColumn("{task.description}"), BarColumn(20), *(TextColumn(each, style="dim") for each in _COLUMNS)
+        columns = TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.fields[told]}", style="dim")
         # What others print goes above the bar, but only if it would go to the terminal anyway.
         has_terminal = sys.stdout is not None and sys.stdout.isatty()
         self._bars = Bars(*columns, console=console, transient=True, redirect_stdout=has_terminal)
-        self._task = self._bars.add_task(title, total=None, share="", bound="", left="getting ready")
+        self._task = self._bars.add_task(title, total=None, told="getting ready")
         self._display: Any = NotebookDisplay(self._bars) if console.is_jupyter else self._bars
         self._timer = threading.Timer(PATIENCE, self._start)
         self._timer.daemon = True
@@ -81,6 +80,13 @@ class Bar:
         self._begin(doing, 2)
         self._show(doing, done, "")
 
+    def rest(self) -> None:
+        """Show that the job goes on, but not how far it is."""
+        self._last = time.perf_counter()
+        self._bars.update(self._task, description=self._title, told="")
+        self._bars.tasks[0].total = None
+        self._refresh()
+
     def _begin(self, activity: str, depth: int) -> None:
         """Count the time of a new activity from the end of the one before, unless it is a part of another one."""
         if len(self.spans) <= depth and activity != self._activity:
@@ -92,10 +98,11 @@ class Bar:
         self._last = time.perf_counter()
         spent = self._last - self._since
         left = f"about {_duration(spent / done - spent)} left" if done > 0.0 else ""
-        description = f"{self._title}: {doing}" if doing else self._title
-        self._bars.update(
-            self._task, total=1.0, completed=done, description=description, share=f"{done:.0%}", bound=bound, left=left
-        )
+        told = " ".join(each for each in (f"{done:.0%}", bound, left) if each)
+        self._bars.update(self._task, total=1.0, completed=done, description=f"{self._title}: {doing}", told=told)
+        self._refresh()
+
+    def _refresh(self) -> None:
         if self._is_on and self._display is not self._bars:
             self._display.refresh()
 

@@ -6,8 +6,9 @@ It is kept in a context variable, so that every thread has its own. Threads that
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextvars import ContextVar
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -61,25 +62,28 @@ def told(callback: Callback | None) -> Callback | None:
     return both
 
 
-def steps(items: Collection[T], doing: str) -> Iterator[T]:
-    """The items, one after the other. The bar in force shows what is done with them, and how many are done.
+def steps(items: Collection[T], doing: str, weights: Sequence[float] | None = None) -> Iterator[T]:
+    """The items, one after the other. The bar in force shows what is done with them, and the share that is done.
 
-    Inside a step there may be others: these share the part of the bar that the step has.
+    Inside a step there may be others: these share the part of the bar that the step has. The parts are in proportion
+    to the weights, which are 1 by default.
     """
     bar = _in_force.get()
     if bar is None or not len(items):
         yield from items
         return
-    depth = len(bar.spans)
-    low, high = bar.spans[-1]
+    depth, (low, high) = len(bar.spans), bar.spans[-1]
+    ends = [0.0, *accumulate(weights or [1.0] * len(items))]
     try:
-        for i, item in enumerate(items):
-            bar.spans[depth:] = [_within(low, high, i / len(items), (i + 1) / len(items))]
+        for item, first, last in zip(items, ends, ends[1:], strict=False):
+            bar.spans[depth:] = [_within(low, high, first / ends[-1], last / ends[-1])]
             bar.tell(doing, 0.0)
             yield item
         bar.tell(doing, 1.0)
     finally:
         del bar.spans[depth:]
+        if depth == 1:
+            bar.rest()
 
 
 @contextlib.contextmanager

@@ -255,18 +255,22 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             features, weights = self._recogniser
             mean, variance = weights.moments(self._features_of(features, targets))
             return RowBeliefs.single(np.asarray(mean), np.asarray(variance))
-        has_holes = np.isnan(targets).any(axis=1)
-        count = min(_STARTS, len(self._rows)) if has_holes.any() else 1
-        means, variances = np.zeros((2, count, len(Y), self.n_components))
-        bounds = np.full((count, len(Y)), -np.inf)
-        kinds = np.flatnonzero(~has_holes), np.flatnonzero(has_holes)
         with computing():
-            for rows in steps(blocks(*kinds, size=ROWS_TO_INFER), "latent inputs"):
-                starts = self._nearest(targets[rows], count if has_holes[rows[0]] else 1)
-                for k, nearest in enumerate(steps(starts, "latent inputs")):
-                    begin = self.embedding_[nearest], self.embedding_std_[nearest] ** 2
-                    found = infer_rows(self._component.posterior, targets[rows], *begin)
-                    means[k, rows], variances[k, rows], bounds[k, rows] = found
+            return self._search(targets)
+
+    def _search(self, targets: np.ndarray) -> RowBeliefs:
+        has_holes = np.isnan(targets).any(axis=1)
+        most = min(_STARTS, len(self._rows)) if has_holes.any() else 1
+        means, variances = np.zeros((2, most, len(targets), self.n_components))
+        bounds = np.full((most, len(targets)), -np.inf)
+        parts = blocks(np.flatnonzero(~has_holes), np.flatnonzero(has_holes), size=ROWS_TO_INFER)
+        counts = [most if has_holes[rows[0]] else 1 for rows in parts]
+        costs = [count * len(rows) for count, rows in zip(counts, parts, strict=True)]
+        for count, rows in steps([*zip(counts, parts, strict=True)], "latent inputs", costs):
+            for k, nearest in enumerate(steps(self._nearest(targets[rows], count), "latent inputs")):
+                begin = self.embedding_[nearest], self.embedding_std_[nearest] ** 2
+                found = infer_rows(self._component.posterior, targets[rows], *begin)
+                means[k, rows], variances[k, rows], bounds[k, rows] = found
         return RowBeliefs.weighed(means, np.where(variances > 0, variances, 1.0), bounds)
 
     def _nearest(self, targets: np.ndarray, count: int) -> np.ndarray:
