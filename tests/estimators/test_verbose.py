@@ -131,7 +131,7 @@ def test_verbose_is_checked():
 
 
 def test_rich_is_not_needed_without_verbose():
-    """JAX loads rich if it is there; so this is a process in which it is not."""
+    """scikit-learn loads rich if it is there; so this is a process in which it is not."""
     code = """
 import sys
 import semigp

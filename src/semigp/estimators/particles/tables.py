@@ -127,7 +127,7 @@ def draw_new_rows(
                 relations.choose(group, table, np.random.default_rng(seed[0]))
             given.append(relations.conditional(group, table, n_trees, own))
     holes = [np.flatnonzero(np.tile(missing[:, each.group], n_draws)) for each in given]
-    for _ in steps(range(_SWEEPS_OF_NEW_ROWS), "missing inputs"):
+    for _ in steps(range(_SWEEPS_OF_NEW_ROWS), "missing entries"):
         numbers = _shared_numbers(n_draws, missing.shape, random)
         for each, places in zip(given, holes, strict=True):
             own_numbers = (number[places, each.group] for number in numbers)

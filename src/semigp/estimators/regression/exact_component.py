@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -54,3 +55,7 @@ class ExactComponent:
         data, scale = make_data(self.inputs, self.targets), np.sqrt(self.parameters.scale)
         model = start(data, self.kernel, self.inputs if inducing is None else inducing, self.noise_variance, scale)
         return Component(model, data, posterior_of(model, data))
+
+    def _stored(self) -> dict[str, Any]:
+        """What a file keeps: not what follows from it."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

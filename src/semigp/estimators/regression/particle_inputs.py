@@ -55,7 +55,7 @@ class ParticleInputs:
         """
         known = inputs[:, ~self.is_latent]
         count = len(self.chains())
-        chains = steps(range(count), "missing inputs")
+        chains = steps(range(count), "missing entries")
         if targets is None:
             parts = [self._without_outputs(chain, known, -(-_DRAWS // count)) for chain in chains]
         else:

@@ -352,7 +352,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         outputs = None if y is None else self._y_units.standard(check_outputs(y, rows, len(self._y_units)))
         mean, variance = np.empty((2, *inputs.shape))
         with watched("impute", self.verbose), computing():
-            for some in steps(blocks(np.arange(len(inputs)), size=ROWS_TO_INFER), "missing inputs"):
+            for some in steps(blocks(np.arange(len(inputs)), size=ROWS_TO_INFER), "missing entries"):
                 mean[some], variance[some] = self._infer(inputs[some], None if outputs is None else outputs[some])
         natural = np.where(is_known, rows, self._x_units.natural(mean))
         codes, std = collapsed(self, natural, np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std))
