@@ -15,8 +15,6 @@ import pytest
 
 import semigp
 from semigp.cli.problems import INTERRUPTED
-from semigp.cli.progress import Outlook
-from semigp.core.search.report import Progress
 
 
 class Terminal:
@@ -84,15 +82,24 @@ def test_second_interrupt_gives_up(many_rows):
         assert terminal.process.wait(60) == INTERRUPTED
 
 
-def test_outlook():
-    """Gains that halve every ten iterations: the iterations left are right to a third once ten are seen."""
-    outlook, bound, errors = Outlook(), -1000.0, []
-    for iteration in range(1, 200):
-        gain = 10 * 0.5 ** (iteration / 10)
-        bound += gain
-        left = outlook(Progress("all", iteration, 2000, bound, 0.0))
-        truth = 10 * np.log2(gain / (1e-7 * abs(bound)))
-        if iteration > 20 and truth > 10:
-            errors.append(left / truth)
-    assert min(errors) > 0.67
-    assert max(errors) < 1.5
+def test_a_bar_while_many_rows_are_imputed(many_rows):
+    """A saved model, and 4200 new rows: the share that is done, and the time left."""
+    table = pl.read_csv(many_rows / "many.csv")
+    semigp.GPImputer(2, max_iter=2, random_state=0).fit(table[:100]).save(many_rows / "m.semigp")
+    new = np.tile(table.to_numpy(), (7, 1))
+    new[::2, 0] = new[::3, 1] = new[::5, 2] = np.nan
+    pl.DataFrame(new, schema=table.columns).fill_nan(None).write_csv(many_rows / "new.csv")
+    with Terminal(many_rows, "impute", "new.csv", "--model", "m.semigp", "-o", "out.csv") as terminal:
+        terminal.read_until(r"impute: missing entries.*\d+% about \d+ (s|min) left")
+        terminal.read_until("Written: out.csv")
+        assert terminal.process.wait(60) == 0
+    assert not pl.read_csv(many_rows / "out.csv")["a"].has_nulls()
+
+
+def test_an_interrupt_keeps_the_draws_of_an_imputer(many_rows):
+    with Terminal(many_rows, "impute", "many.csv", "--draws", "500", "--save", "m.semigp", "-o", "out.csv") as terminal:
+        terminal.read_until(r"impute: fit, \d+ of 500.*\d+% bound -?[\d.]+ about \d+ (s|min) left")
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.read_until("Written: m.semigp")
+        assert terminal.process.wait(60) == INTERRUPTED
+    assert semigp.load(many_rows / "m.semigp").fit_report_.status == "interrupted"

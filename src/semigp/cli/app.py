@@ -85,8 +85,8 @@ def demo(
         for path in write_examples(data):
             session.written(path.name, path)
         return
-    with session.fitting("demo") as bar:
-        tell(output, session.note, bar.callback)
+    with session.fitting("demo"):
+        tell(output, session.note)
     session.written("report", output)
 
 

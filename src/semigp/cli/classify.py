@@ -77,8 +77,8 @@ def _fit(
     session.note(f"{path}: {len(table)} rows, {len(known)} of them with a label: {counts}.")
     if table[label].cast(pl.String).is_in(["-1", "-1.0"]).any():
         session.note(f"{path}, column {label!r}: -1 counts as no label.")
-    with session.fitting("classify") as bar:
-        classifier = semigp.SemiSupervisedGPClassifier(components, callback=bar.callback, random_state=seed)
+    with session.fitting("classify"):
+        classifier = semigp.SemiSupervisedGPClassifier(components, random_state=seed)
         classifier.fit(frame, pl.Series(label, labels, dtype=pl.String))
     note_left_out(session, classifier._columns, path)
     session.tell(rows_learned_from=len(table), labelled=len(known), classes=classes)
@@ -100,7 +100,9 @@ def _labels(column: pl.Series) -> list[str | None]:
 
 def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
     table = read_table(path)
-    probabilities = model.predict_proba(input_frame(table, list(model.feature_names_in_), path, model))
+    frame = input_frame(table, list(model.feature_names_in_), path, model)
+    with session.working("predict"):
+        probabilities = model.predict_proba(frame)
     chosen = np.argmax(probabilities, axis=1)
     if not is_new:  # labelled rows keep their label
         chosen = np.searchsorted(model.classes_, model.transduction_)

@@ -68,12 +68,13 @@ def forecast(
         names = column or choose_numbers(table, [time, *covariate, *ignore], series, session.note)
         frame = _frame(table, names, time, series)
         known = numbers(table, covariate, series) if covariate else None
-        with session.fitting("forecast") as bar:
-            forecaster = semigp.GPForecaster(_window(window), callback=bar.callback, random_state=seed)
+        with session.fitting("forecast"):
+            forecaster = semigp.GPForecaster(_window(window), random_state=seed)
             forecaster.fit(frame, known, time or None)
         _describe(session, forecaster, series)
     ahead = None if future is None else _ahead(future, covariate, steps)
-    found = forecaster.forecast(steps, n_paths=paths, covariates=ahead)
+    with session.working("forecast"):
+        found = forecaster.forecast(steps, n_paths=paths, covariates=ahead)
     session.put(_rows(found), output)
     session.save(forecaster, save)
     count = len(found.timeline.names)

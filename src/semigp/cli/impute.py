@@ -54,12 +54,13 @@ def impute(
     else:
         frame = input_frame(table, choose_inputs(table, ignore, data, session.note), data)
         check_filled(frame, data)
-        with session.fitting("impute", is_gentle=False):  # a fit of draws cannot end early
+        with session.fitting("impute"):
             imputer = semigp.GPImputer(draws, random_state=seed).fit(frame)
         note_left_out(session, getattr(imputer, "_columns", None), data)
     given = None if model is None else frame
-    filled, std = imputer.impute(given, return_std=True)
-    bars = _Bars.of(imputer, given, filled, std)
+    with session.working("impute"):
+        filled, std = imputer.impute(given, return_std=True)
+        bars = _Bars.of(imputer, given, filled, std)
     names = names_used(imputer)
     holes = np.column_stack([frame[name].is_null() for name in names])
     session.note(f"{data}: {holes.sum()} of {holes.size} entries in {holes.any(axis=1).sum()} rows filled in.")

@@ -165,10 +165,8 @@ def _fit(
     checkpoint: Path | None,
 ) -> semigp.SemiDescribedGPRegressor:
     outputs = pl.DataFrame(y, schema=targets) if len(targets) > 1 else pl.Series(targets[0], y[:, 0])
-    with session.fitting("regress") as bar:
-        regressor = semigp.SemiDescribedGPRegressor(
-            inducing, callback=bar.callback, random_state=seed, mesh=mesh, checkpoint=checkpoint
-        )
+    with session.fitting("regress"):
+        regressor = semigp.SemiDescribedGPRegressor(inducing, random_state=seed, mesh=mesh, checkpoint=checkpoint)
         regressor.fit(inputs.frame, outputs, inputs.std)
     describe_fit(session, regressor)
     _describe_inputs(session, regressor)
@@ -201,7 +199,8 @@ def _predict(session: Session, regressor: Any, path: Path, error: list[str], ign
     table, others = read_table(path), [*regressor.output_names_, *ignore]
     errors = parse_errors(error, table, path)
     inputs = read_inputs(table, list(regressor.feature_names_in_), errors, path, others, regressor)
-    mean, std = _predict_rows(session, regressor, inputs, path)
+    with session.working("predict"):
+        mean, std = _predict_rows(session, regressor, inputs, path)
     mean, std = mean.reshape(len(table), -1), std.reshape(len(table), -1)
     targets = regressor.output_names_
     for k, name in enumerate(targets):

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from rich.console import Console
 
 import semigp
 
+from ..progress import showing
+from ..progress.bar import Bar
+from .interrupts import ending_gently
 from .problems import INTERRUPTED, WRONG_USE, Problem
-from .progress import FitBar
 from .tables import check_writable, write_table
 
 Outputs = tuple[Path | None, Path | None, Path | None]  # table, model, figure
@@ -60,13 +63,23 @@ class Session:
         self.summary.update(facts)
 
     @contextmanager
-    def fitting(self, title: str, is_gentle: bool = True) -> Any:
-        """Show a bar while a model is fitted. If not `is_gentle`, Ctrl-C ends the command instead of the fit."""
-        with FitBar(title, self.console, self.console.is_terminal and not self.quiet, is_gentle) as bar:
-            yield bar
+    def fitting(self, title: str) -> Iterator[None]:
+        """Show a bar while a model is fitted. The first Ctrl-C ends the fit, and keeps its best model."""
+        bar = self._bar(title)
+        with ending_gently(bar, self.console), showing(bar):
+            yield
         self.tell(interrupted=bar.is_interrupted)
         if bar.is_interrupted:
             self.note("Interrupted: this is the best model so far.")
+
+    @contextmanager
+    def working(self, title: str) -> Iterator[None]:
+        """Show a bar while a model is used. Ctrl-C ends the command."""
+        with showing(self._bar(title)):
+            yield
+
+    def _bar(self, title: str) -> Bar:
+        return Bar(title, self.console, self.console.is_terminal and not self.quiet)
 
     def load(self, path: Path, *kinds: type) -> Any:
         """A saved model, which must be of one of the given kinds."""

@@ -18,8 +18,8 @@ def fit_from_parquet(
 ) -> semigp.StreamingGPRegressor:
     """A model fitted to a Parquet file, to the files in a folder, or to the files that match a pattern."""
     source = _open(session, path, targets, ignore)
-    with session.fitting("regress") as bar:
-        regressor = semigp.StreamingGPRegressor(inducing, callback=bar.callback, random_state=seed)
+    with session.fitting("regress"):
+        regressor = semigp.StreamingGPRegressor(inducing, random_state=seed)
         try:
             regressor.fit(source)
         except ValueError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -17,12 +15,12 @@ from ..report import Drawing, Report
 from .examples import SEED, Labels, Scores
 
 
-def classification(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
+def classification(report: Report) -> tuple[str, tuple[str, ...], Scores]:
     """Classify the rows without a label, and add a section to the report."""
     problem = Labels()
     X, classes, labels = problem.rows(), problem.classes(), problem.labels()
     hidden = np.array([label is None for label in labels])
-    model = SemiSupervisedGPClassifier(random_state=SEED, callback=callback).fit(X, labels)
+    model = SemiSupervisedGPClassifier(random_state=SEED).fit(X, labels)
     report.section(
         "Many rows, few labels",
         f"{len(X)} rows of {X.shape[1]} columns, {problem.n_labels} of them with a label. The task: find the "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .. import plotting
@@ -14,11 +12,11 @@ from ..series.forecast import Forecast
 from .examples import SEED, Scores, Series
 
 
-def forecast(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
+def forecast(report: Report) -> tuple[str, tuple[str, ...], Scores]:
     """Forecast the series, compare with the truth, and add a section to the report."""
     problem = Series()
     past, future = problem.past(), problem.future()
-    model = GPForecaster(18, random_state=SEED, callback=callback).fit(past)
+    model = GPForecaster(18, random_state=SEED).fit(past)
     found = model.forecast(problem.n_ahead)
     report.section(
         "A forecast of a series with a gap",

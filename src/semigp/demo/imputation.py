@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
@@ -15,7 +13,7 @@ from ..report import Drawing, Report
 from .examples import SEED, Scores, Table
 
 
-def imputation(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
+def imputation(report: Report) -> tuple[str, tuple[str, ...], Scores]:
     """Fill in the missing entries, and add a section to the report."""
     problem = Table()
     truth, recorded = problem.truth(), problem.recorded()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
@@ -17,13 +15,13 @@ from ..scores import ALL
 from .examples import SEED, Regression, Scores
 
 
-def regression(report: Report, callback: Any) -> tuple[str, tuple[str, ...], Scores]:
+def regression(report: Report) -> tuple[str, tuple[str, ...], Scores]:
     """Fit, predict, and add a section with all figures to the report."""
     problem = Regression()
     X, std, y = problem.train()
     X_new, std_new, y_new = problem.test()
     holes = np.isnan(X)
-    model = SemiDescribedGPRegressor(random_state=SEED, callback=callback).fit(_frame(X), y, std)
+    model = SemiDescribedGPRegressor(random_state=SEED).fit(_frame(X), y, std)
     mean, spread = model.predict(_frame(X_new), return_std=True, X_std=std_new)
     report.section(
         "A regression with missing inputs",

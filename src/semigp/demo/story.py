@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from ..report import Report
 from .classification import classification
@@ -25,12 +24,12 @@ _LEAD = (
 _PACKAGES = ("semigp", "jax", "numpy", "scipy", "scikit-learn", "matplotlib")
 
 
-def tell(path: Path, say: Callable[[str], None], callback: Any = None) -> Path:
-    """Solve all problems, say one line per score, and write the report. `callback` is passed to the estimators."""
+def tell(path: Path, say: Callable[[str], None]) -> Path:
+    """Solve all problems, say one line per score, and write the report."""
     started = time.perf_counter()
     report = Report("semigp on data with holes", _LEAD)
     for chapter in (regression, imputation, forecast, classification):
-        what, measures, ((_, ours), *others) = chapter(report, callback)
+        what, measures, ((_, ours), *others) = chapter(report)
         for k, measure in enumerate(measures):
             best, name = min((values[k], name) for name, values in others)
             say(f"{what}, {measure}: {ours[k]:.3g}; the best of the usual methods, {name}: {best:.3g}.")

@@ -68,6 +68,19 @@ def test_regressor(regressor, saved):
     assert again.get_params() == regressor.get_params()
 
 
+def test_particles_that_have_predicted(tmp_path):
+    """What was computed for predictions is not in the file. Nor is `verbose`: whoever loads it decides."""
+    X, y = _table()
+    model = SemiDescribedGPRegressor(10, n_draws=2, verbose=True, random_state=0).fit(X, y)
+    model.save(tmp_path / "before")
+    expected = model.predict(X)
+    model.save(tmp_path / "after")
+    assert (tmp_path / "before").read_bytes() == (tmp_path / "after").read_bytes()
+    again = semigp.load(tmp_path / "after")
+    np.testing.assert_array_equal(again.predict(X), expected)
+    assert again.verbose is False
+
+
 @pytest.mark.parametrize("error_bars", [False, True])
 def test_gaussian_regressor(tmp_path, error_bars):
     X, y = _table()

@@ -20,7 +20,23 @@ def series():
 
 def test_two_lags_are_chosen(series, monkeypatch):
     monkeypatch.setattr(dynamics, "_CANDIDATES", (1, 2, 3))
-    assert dynamics.choose_window(series, np.zeros((120, 0)), 100, None) == 2
+    window, models, reports = dynamics.choose_window(series, np.zeros((120, 0)), 100, None)
+    assert window == 2
+    assert models[0].kernel.kernels[0].lengthscale.shape == (2,)
+    assert [report.status for report in reports] == ["converged"]
+
+
+def test_searches_are_numbered_over_all_windows_and_columns(series, monkeypatch):
+    """Three windows and two columns: six searches. An interrupt in the third leaves one iteration to the fourth."""
+    monkeypatch.setattr(dynamics, "_CANDIDATES", (1, 2, 3))
+    both, told = np.column_stack([series, series[::-1]]), []
+    dynamics.choose_window(both, np.zeros((120, 0)), 5, lambda progress: told.append((progress.part, progress.parts)))
+    assert sorted(set(told)) == [(part, 6) for part in range(1, 7)]
+    stop = lambda progress: progress.part == 3  # noqa: E731
+    window, models, reports = dynamics.choose_window(both, np.zeros((120, 0)), 5, stop)
+    assert window in (1, 2)
+    assert len(models) == 2
+    assert [(report.status, len(report.trace)) for report in reports] == [("interrupted", 1)] * 2
 
 
 def test_relevance_by_lag():

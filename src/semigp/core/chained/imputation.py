@@ -131,7 +131,8 @@ def impute(
 
     def is_stopped(draw: int, sweep: int) -> bool:
         elapsed, bound = time.perf_counter() - started, settled.log_evidence[-1]
-        progress = Progress("draws", sweep, n_sweeps, bound, elapsed, part=draw + 1, parts=n_draws)
+        place = "fit", draw + 1, n_draws
+        progress = Progress("draws", sweep, n_sweeps, bound, elapsed, *place, has_fixed_length=True)
         return callback is not None and bool(callback(progress))
 
     parts, status = _draws(settled, missing, reference, n_draws, random_state, n_sweeps, is_stopped)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import jax
@@ -29,6 +31,7 @@ class Moments(Protocol):
 
 # Moment matching subtracts nearly equal numbers. With a smaller noise variance than this, only rounding errors remain.
 LEAST_NOISE = 1e-6
+_STEPS_AT_ONCE = 100  # of a simulation, in one call of a compiled program
 
 
 def sample_paths(
@@ -38,6 +41,7 @@ def sample_paths(
     covariates: Float[np.ndarray, "steps c"],
     bounds: tuple[Float[np.ndarray, " p"], Float[np.ndarray, " p"]],
     n_paths: int,
+    watch: Callable[[Sequence[Any], str], Iterable[Any]] = lambda items, doing: items,
     n_groups: int = 20,
     n_features: int = 256,
 ) -> tuple[Float[np.ndarray, "s steps p"], np.ndarray]:
@@ -45,47 +49,64 @@ def sample_paths(
 
     Functions are drawn from the posterior, and each is rolled forward with noise. `components` holds a posterior per
     output for each of k draws of the past, and `windows` the last window of each. The paths of a group share random
-    features and the component.
+    features and the component. `watch` goes through the parts of the work, and may tell someone how far it is.
     """
     k = len(components)
     groups = -(-min(n_groups, n_paths) // k) * k
     each = -(-n_paths // groups)
     chosen = np.arange(groups) % k
-    stacked = [jax.tree.map(lambda *leaves: np.stack(leaves), *output) for output in zip(*components, strict=True)]
-    of_groups = jax.tree.map(lambda leaf: np.asarray(leaf)[chosen], stacked)
-    run = in_float64(functools.partial(_sample_paths, each, n_features))
-    paths, out = run(key, of_groups, windows[chosen], covariates, *bounds)
+    key_draws, key_noise = jax.random.split(key)
+    keys = [jax.random.split(one, groups) for one in jax.random.split(key_draws, len(components[0]))]
+    draw, drawn = in_float64(functools.partial(_draw, each, n_features)), [[] for _ in keys]  # type: ignore[var-annotated]
+    # One group after the other, because batches of LAPACK calls that run side by side can deadlock.
+    for group, output in watch([*itertools.product(range(groups), range(len(keys)))], "functions"):
+        drawn[output].append(draw(components[chosen[group]][output], keys[output][group]))
+    draws = [jax.tree.map(lambda *leaves: np.stack(leaves), *some) for some in drawn]
+    noise = np.array([[np.sqrt(one.noise_variance) for one in components[i]] for i in chosen])[
+        :, None
+    ]  # [groups, 1, p]
+    paths, out = _rolled(draws, noise, key_noise, windows[chosen], each, covariates, bounds, watch)
     paths = np.moveaxis(paths, 0, 2).reshape(-1, len(covariates), windows.shape[2])
     return paths[:n_paths], np.ravel(out)[:n_paths]
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _sample_paths(each: int, n_features: int, key, outputs, windows, covariates, low, high):
+def _draw(each: int, n_features: int, posterior, key):
+    """Drawn functions without the Cholesky factor, which is large and not needed to evaluate them."""
+    drawn = draw_exact(posterior, key, each, n_features)
+    return replace(drawn, posterior=replace(drawn.posterior, cholesky=jnp.zeros((0, 0))))
+
+
+def _rolled(draws, noise, key, windows, each: int, covariates, bounds, watch) -> tuple[np.ndarray, np.ndarray]:
     """Paths [steps, groups, each, p], and whether each path was ever outside the bounds."""
-    groups, (steps, _) = windows.shape[0], covariates.shape
-    key_draws, key_noise = jax.random.split(key)
-    # One group after the other, because batches of LAPACK calls that run side by side can deadlock.
-    draw = lambda one: draw_exact(one[0], one[1], each, n_features)  # noqa: E731
-    draws = [
-        jax.lax.map(draw, (posterior, jax.random.split(key, groups)))
-        for posterior, key in zip(outputs, jax.random.split(key_draws, len(outputs)), strict=True)
-    ]
-    noise = jnp.stack([jnp.sqrt(posterior.noise_variance) for posterior in outputs], axis=-1)[:, None]  # [groups, 1, p]
+    groups, steps = len(windows), len(covariates)
+    keys, size = jax.random.split(key, steps), min(_STEPS_AT_ONCE, steps)
+    state = np.repeat(windows[:, None], each, axis=1), np.zeros((groups, each), bool)
+    parts, run = [], in_float64(_roll)
+    for start in watch(range(0, steps, size), "steps"):
+        # All parts have the same shape. What the last one has too much is cut off.
+        places = np.minimum(np.arange(start, start + size), steps - 1)
+        is_real = np.arange(start, start + size) < steps
+        state, held = run(draws, noise, state, covariates[places], keys[places], is_real, *bounds)
+        parts.append(held[is_real])
+    return np.concatenate(parts), state[1]
+
+
+@jax.jit
+def _roll(draws, noise, state, covariates, keys, is_real, low, high):
+    """The state after some steps, and their values [steps, groups, each, p]."""
 
     def step(state, now):
         windows, was_out = state
-        extra, key = now
+        extra, key, is_real = now
         inputs = flatten(windows, extra)
         values = jnp.stack([jax.vmap(lambda d, x: d.each(x))(some, inputs) for some in draws], axis=-1)
         values = values + noise * jax.random.normal(key, values.shape, values.dtype)
         held = jnp.clip(values, low, high)
-        was_out = was_out | jnp.any(held != values, axis=-1)
+        was_out = was_out | (is_real & jnp.any(held != values, axis=-1))
         return (jnp.concatenate([windows[:, :, 1:], held[:, :, None]], axis=2), was_out), held
 
-    start = jnp.broadcast_to(windows[:, None], (groups, each, *windows.shape[1:]))
-    state = (start, jnp.zeros((groups, each), bool))
-    (_, out), paths = jax.lax.scan(step, state, (covariates, jax.random.split(key_noise, steps)))
-    return paths, out
+    return jax.lax.scan(step, state, (covariates, keys, is_real))
 
 
 def propagate(

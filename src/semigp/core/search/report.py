@@ -35,6 +35,7 @@ class Progress:
     phase: str = "fit"  # or "trial", if several models are compared before the fit
     part: int = 1  # number of the current optimisation in this phase
     parts: int = 1  # how many optimisations the phase has
+    has_fixed_length: bool = False  # whether all iterations will be made, as in a chain
 
 
 Callback = Callable[[Progress], bool | None]

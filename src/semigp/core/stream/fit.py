@@ -159,7 +159,8 @@ class _Fit:
 
     def _is_stopped(self) -> bool:
         elapsed = time.perf_counter() - self.started
-        progress = Progress("stream", self.evaluations, self.schedule.n_steps, self.trace[-1], elapsed)
+        done, steps = self.evaluations, self.schedule.n_steps
+        progress = Progress("stream", done, steps, self.trace[-1], elapsed, has_fixed_length=True)
         return self.callback is not None and bool(self.callback(progress))
 
     def _moves(self, hold: Sequence[str]) -> Parameters:

@@ -10,10 +10,15 @@ from dataclasses import replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...core.search.report import Callback, FitReport, Status
+from ...core.search.report import Callback, FitReport, Progress, Status
 
 # From the worst to the best.
 _ORDER: tuple[Status, ...] = ("failed", "interrupted", "stalled", "iteration limit", "converged")
+
+
+def at_once(progress: Progress) -> bool:
+    """A callback that ends a search after its first iteration, for what is left of a fit that was interrupted."""
+    return True
 
 
 class Stopwatch:

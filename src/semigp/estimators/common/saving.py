@@ -18,10 +18,12 @@ NOT_STORED = ("callback", "mesh", "checkpoint")
 class Saved:
     """An estimator that can be saved without pickle, and loaded by `semigp.load`."""
 
+    verbose: bool = False  # in files from before there were bars
+
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to a file of arrays and JSON, usually ``name.semigp``.
 
-        A callback, a mesh, a folder for checkpoints, and a random state that is not a number are left out.
+        A callback, a mesh, a folder for checkpoints, `verbose`, and a random state that is not a number are left out.
         """
         from ...version import __version__
         from ..stored import stored_classes
@@ -34,6 +36,7 @@ class Saved:
         """The attributes that are written to a file."""
         state = vars(self).copy()
         state |= {name: None for name in NOT_STORED if name in state}
+        state["verbose"] = False  # whoever loads the file decides
         if not isinstance(self.random_state, Integral):  # type: ignore[attr-defined]
             state["random_state"] = None
         return state

@@ -16,7 +16,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ...columns import Columns
 from ...core.search.report import Callback, FitReport
 from ...frames import column_names
+from ...progress import portion, steps, watched
 from ..common.all_or_nothing import all_or_nothing
+from ..common.blocks import blocks
 from ..common.checks import check_columns
 from ..common.filled_tables import FilledTables
 from ..common.reading import collapsed, expanded, learn_inputs, names_of_inputs, read_inputs
@@ -62,6 +64,9 @@ class SemiSupervisedGPClassifier(
     categorical_features : list of names or numbers, or mask, optional
         Columns of X that hold categories, whatever their type. In frames, text, booleans and categories always do.
     random_state : int, RandomState or None
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -105,6 +110,7 @@ class SemiSupervisedGPClassifier(
             name: BayesianGPLVM._parameter_constraints[name]
             for name in ("n_inducing", "back_constrained", "scaling", "max_iter", "callback", "random_state")
         },
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -120,6 +126,7 @@ class SemiSupervisedGPClassifier(
         callback: Callback | None = None,
         random_state: Any = None,
         categorical_features: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_samples = n_samples
@@ -131,6 +138,7 @@ class SemiSupervisedGPClassifier(
         self.callback = callback
         self.random_state = random_state
         self.categorical_features = categorical_features
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN, and that a row may have several labels."""
@@ -165,7 +173,15 @@ class SemiSupervisedGPClassifier(
         X = expanded(self, codes)
         labels, self.output_names_ = read_labels(X, y, sample_weight), column_names(y)
         random = check_random_state(self.random_state)
-        self.lvm_ = self._lvm(X.shape, random.randint(2**31 - 1), watch).fit(X)
+        with watched("fit", self.verbose):
+            self.lvm_ = self._lvm(X.shape, random.randint(2**31 - 1), watch).fit(X)
+            self._embed(X, random)
+            self._learn(labels, sample_weight is not None)
+        self.fit_report_ = watch.noted_in(self.fit_report_)
+        return self
+
+    def _embed(self, X: np.ndarray, random: np.random.RandomState) -> None:
+        """Keep what the embedding of all rows has found."""
         for name in ("embedding_", "embedding_std_", "relevance_", "n_relevant_", "bound_", "fit_report_", "n_iter_"):
             setattr(self, name, getattr(self.lvm_, name))
         self._n_features_out = self.lvm_.n_components
@@ -175,15 +191,14 @@ class SemiSupervisedGPClassifier(
         self._lengthscale = np.asarray(self.lvm_._component.model.kernel.lengthscale)
         self._rows = X
         self._spaces = self._training_spaces() if isinstance(self.classifier, str) else None
-        self._learn(labels, sample_weight is not None)
-        self.fit_report_ = watch.noted_in(self.fit_report_)
-        return self
 
     @all_or_nothing
     def relabel(self, y: Any, sample_weight: Any = None) -> SemiSupervisedGPClassifier:
         """Learn from other labels of the same rows. The embedding stays, so this gives the result of `fit` at once."""
         check_is_fitted(self)
-        return self._learn(read_labels(self._rows, y, sample_weight), sample_weight is not None)
+        labels = read_labels(self._rows, y, sample_weight)
+        with watched("relabel", self.verbose):
+            return self._learn(labels, sample_weight is not None)
 
     def _learn(self, labels: Labels, is_weighted: bool) -> SemiSupervisedGPClassifier:
         self._labels, self.classes_, self.head_weights_ = labels, labels.classes, None
@@ -234,13 +249,13 @@ class SemiSupervisedGPClassifier(
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row. With several labels, 0 or 1 for each of them."""
-        probabilities = self._predict(X)
+        probabilities = self._predict(X, "predict")
         return self._labels.decide(probabilities)
 
     @available_if(_knows_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class (n, n_classes). With several labels, that of each label (n, n_labels)."""
-        probabilities = self._predict(X)
+        probabilities = self._predict(X, "predict_proba")
         if self._labels.is_multilabel:
             return np.column_stack([each[:, 1] for each in probabilities])
         return probabilities[0]
@@ -248,7 +263,8 @@ class SemiSupervisedGPClassifier(
     def transform(self, X: Any, return_std: bool = False) -> Any:
         """Mean, and on request standard deviation, of q(x). See `BayesianGPLVM.transform`."""
         X = self._check_rows(X)
-        return self.lvm_.transform(X, return_std)
+        with watched("transform", self.verbose):
+            return self.lvm_.transform(X, return_std)
 
     def impute(self, X: Any = None, return_std: bool = False) -> Any:
         """Rows with their NaN filled in, by default the training rows. See `BayesianGPLVM.impute`.
@@ -256,10 +272,11 @@ class SemiSupervisedGPClassifier(
         A frame with columns of several kinds gets its own types back. Levels have no standard deviation: it is NaN.
         """
         check_is_fitted(self)
-        if self._filled_tables is None:
-            return self.lvm_.impute(X, return_std)
-        rows = None if X is None else self._check_rows(X)
-        mean, error = self.lvm_.impute(rows, return_std=True)
+        with watched("impute", self.verbose):
+            if self._filled_tables is None:
+                return self.lvm_.impute(X, return_std)
+            rows = None if X is None else self._check_rows(X)
+            mean, error = self.lvm_.impute(rows, return_std=True)
         codes, std = collapsed(self, mean, error)
         filled = self._filled_tables.filled(codes, X)
         return (filled, self._filled_tables.spreads(std, X)) if return_std else filled
@@ -271,9 +288,17 @@ class SemiSupervisedGPClassifier(
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return accuracy_score(without_object_type(y[known]), self.predict(X)[known], sample_weight=weights)
 
-    def _predict(self, X: Any) -> list[np.ndarray]:
+    def _predict(self, X: Any, title: str) -> list[np.ndarray]:
         X = self._check_rows(X)
-        return self._probabilities(X, self.lvm_._infer(X))
+        results = [np.zeros((len(X), column.n_classes)) for column in self._labels.columns]
+        with watched(title, self.verbose):
+            for rows in steps(blocks(np.arange(len(X))), "rows"):
+                with portion(0.0, 0.7):
+                    beliefs = self.lvm_._infer(X[rows])
+                with portion(0.7, 1.0):
+                    for result, found in zip(results, self._probabilities(X[rows], beliefs), strict=True):
+                        result[rows] = found
+        return results
 
     def _check_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -282,10 +307,10 @@ class SemiSupervisedGPClassifier(
     def _probabilities(self, X: np.ndarray, beliefs: RowBeliefs) -> list[np.ndarray]:
         """The class probabilities of every row, averaged over its q(x), for every column of labels."""
         results = [np.zeros((len(X), column.n_classes)) for column in self._labels.columns]
-        for k, rows, mean, std in beliefs.parts():
+        for k, rows, mean, std in steps([*beliefs.parts()], "classes"):
             weight = beliefs.weight[k, rows, None] / len(self._noise)
             columns = self.lvm_._standard(self.lvm_._complete(X[rows], mean, std)[0])
-            for noise in self._noise:
+            for noise in steps(self._noise, "classes"):
                 locations = Locations(mean + std * noise, columns)
                 for result, classifier, column in zip(results, self.classifiers_, self._labels.columns, strict=True):
                     result[rows] += weight * self._classify(classifier, column, locations)

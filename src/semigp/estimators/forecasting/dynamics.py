@@ -13,6 +13,7 @@ from ...core.hyperpriors import LogNormal
 from ...core.kernels import RBF, Linear
 from ...core.search.report import Callback, FitReport, labelled
 from ..common.relevance import slope_variance
+from ..common.reports import at_once
 
 # The largest number of windows to which hyperparameters are fitted, and on which a forecast is conditioned.
 _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
@@ -30,20 +31,29 @@ def fit_models(
     window: int,
     max_iter: int,
     callback: Callback | None,
-    phase: str = "fit",
+    trial: tuple[int, int] | None = None,
 ) -> Fitted:
-    """Fit a model for each column of `values` (T, p), to the windows without NaN."""
+    """Fit a model for each column of `values` (T, p), to the windows without NaN.
+
+    `trial` is the number of this fit among those that are compared, and how many there are. After an interrupt, the
+    searches for the columns that are left end at once.
+    """
     inputs, targets = window_table(values, covariates, window)
     usable = np.flatnonzero(~np.isnan(np.column_stack([inputs, targets])).any(axis=1))
     some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
     q, p = inputs.shape[1], targets.shape[1]
     start = ExactModel(RBF(1.0, np.full(q, np.sqrt(q))) + Linear(np.full(q, _LINEAR_VARIANCE / q)), _START_NOISE)
-    fits = []
+    models: list[ExactModel] = []
+    reports: list[FitReport] = []
+    number, count = trial or (0, 1)
     for column in range(p):
         rows = ExactRows.of(inputs[some], targets[some, column])
-        told = labelled(callback, phase=phase, part=column + 1, parts=p)
-        fits.append(fit_exact(start, rows, _hyperpriors(q), max_iter, callback=told))
-    return [model for model, _ in fits], [report for _, report in fits]
+        place = {"part": number * p + column + 1, "parts": count * p, "phase": "trial" if trial else "fit"}
+        told = at_once if reports and reports[-1].status == "interrupted" else labelled(callback, **place)
+        model, report = fit_exact(start, rows, _hyperpriors(q), max_iter, callback=told)
+        models.append(model)
+        reports.append(report)
+    return models, reports
 
 
 def _hyperpriors(q: int) -> dict[str, LogNormal]:
@@ -54,19 +64,25 @@ def _hyperpriors(q: int) -> dict[str, LogNormal]:
     }
 
 
-def choose_window(filled: np.ndarray, covariates: np.ndarray, max_iter: int, callback: Callback | None) -> int:
-    """The window with the highest evidence, less one nat per lag.
+def choose_window(
+    filled: np.ndarray, covariates: np.ndarray, max_iter: int, callback: Callback | None
+) -> tuple[int, list[ExactModel], list[FitReport]]:
+    """The window with the highest evidence, less one nat per lag; its models, and the reports of the latest fits.
 
     Windows are compared on the same values, which have enough past for the longest window. All windows are tried,
-    because the evidence need not rise steadily: a system with a delay has a second, higher maximum at the delay.
+    because the evidence need not rise steadily: a system with a delay has a second, higher maximum at the delay. After
+    an interrupt, it is the best window so far.
     """
     candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
     longest, found = candidates[-1], {}
-    for tau in candidates:
-        late = slice(longest - tau, None)
-        _, reports = fit_models(filled[late], covariates[late], tau, max_iter, callback, phase="trial")
-        found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1]
-    return max(found, key=lambda tau: found[tau])
+    for number, tau in enumerate(candidates):
+        late, trial = slice(longest - tau, None), (number, len(candidates))
+        models, reports = fit_models(filled[late], covariates[late], tau, max_iter, callback, trial)
+        found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1], models
+        if reports[-1].status == "interrupted":
+            break
+    window = max(found, key=lambda tau: found[tau][0])
+    return window, found[window][1], reports
 
 
 def has_enough_windows(values: np.ndarray, covariates: np.ndarray, window: int) -> bool:

@@ -18,6 +18,8 @@ from ...core.exact.gp import NOISE_FLOOR
 from ...core.exact.rollout import LEAST_NOISE, propagate, sample_paths
 from ...core.numerics import checks
 from ...core.search.report import Callback, FitReport
+from ...progress import steps as in_steps
+from ...progress import told, watched
 from ...runtime import computing
 from ...series import Forecast, Timeline, fill_gaps, in_order, read_next, read_series
 from ..common.all_or_nothing import all_or_nothing
@@ -51,6 +53,9 @@ class GPForecaster(Saved, BaseEstimator):
     callback : callable, optional
         Called with a `Progress` after every iteration of the optimiser; returning True ends the fit there.
     random_state : int, RandomState or None
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -90,6 +95,7 @@ class GPForecaster(Saved, BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -100,12 +106,14 @@ class GPForecaster(Saved, BaseEstimator):
         max_iter: int = 1000,
         callback: Callback | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.window = window
         self.n_draws = n_draws
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
+        self.verbose = verbose
 
     # ---- fitting
 
@@ -129,8 +137,8 @@ class GPForecaster(Saved, BaseEstimator):
         self._check_length(values)
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._scale, self._covariate_scale = Units.of(values), Units.of(covariates)
-        with computing():
-            self._learn(values, covariates, timeline, watch.told_to(self.callback))
+        with watched("fit", self.verbose), computing():
+            self._learn(values, covariates, timeline, watch.told_to(told(self.callback)))
         self.fit_report_ = watch.noted_in(self.fit_report_)
         warn_of(self.fit_report_, is_noise_wrong=False)
         return self
@@ -168,16 +176,7 @@ class GPForecaster(Saved, BaseEstimator):
 
     def _learn(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline, callback: Callback | None) -> None:
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
-        filled, how = fill_gaps(standard), (self.max_iter, callback)
-        self.window_ = choose_window(filled, extra, *how) if isinstance(self.window, str) else self.window
-        # The first fit uses the windows without gaps, if there are enough of them. The second uses all windows, with
-        # the gaps filled by a draw: their means would fit too well, and the noise would be underestimated.
-        is_enough = has_enough_windows(standard, extra, self.window_)
-        models, reports = fit_models(standard if is_enough else filled, extra, self.window_, *how)
-        if np.isnan(standard).any():
-            gaps = infer_gaps(standard, filled, models, self.window_, extra)
-            drawn = gaps.filled(standard, gaps.draws(1, self._seed)[0])
-            models, reports = fit_models(drawn, extra, self.window_, *how)
+        self.window_, models, reports = self._fit_models(standard, extra, callback)
         self._models = models
         self._remember(values, covariates, timeline)
         self.fit_report_ = worst(reports)
@@ -186,6 +185,25 @@ class GPForecaster(Saved, BaseEstimator):
         relevance = lag_relevance(models, self.window_)
         self.lag_relevance_ = self.relevance_ = relevance[:, 0] if timeline.is_flat else relevance
         self.noise_variance_ = np.array([m.noise_variance + NOISE_FLOOR for m in models]) * self._scale.std**2
+
+    def _fit_models(self, standard: np.ndarray, extra: np.ndarray, callback: Callback | None) -> tuple[int, Any, Any]:
+        """The window, and the fitted models with their reports. After an interrupt, they are the latest there are."""
+        filled, how = fill_gaps(standard), (self.max_iter, callback)
+        if isinstance(self.window, str):
+            window, models, reports = choose_window(filled, extra, *how)
+            if worst(reports).status == "interrupted":
+                return window, models, reports
+        else:
+            window = self.window
+        # The first fit uses the windows without gaps, if there are enough of them. The second uses all windows, with
+        # the gaps filled by a draw: their means would fit too well, and the noise would be underestimated.
+        is_enough = has_enough_windows(standard, extra, window)
+        models, reports = fit_models(standard if is_enough else filled, extra, window, *how)
+        if np.isnan(standard).any() and worst(reports).status != "interrupted":
+            gaps = infer_gaps(standard, filled, models, window, extra)
+            drawn = gaps.filled(standard, gaps.draws(1, self._seed)[0])
+            models, reports = fit_models(drawn, extra, window, *how)
+        return window, models, reports
 
     def _remember(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline) -> None:
         """Keep what a forecast needs from the series: draws of the gaps, posteriors, and the last windows."""
@@ -235,7 +253,7 @@ class GPForecaster(Saved, BaseEstimator):
         if propagation not in ("sample", "full", "diagonal", "none"):
             raise ValueError(f'propagation is "sample", "full", "diagonal" or "none"; got {propagation!r}.')
         extra = self._covariate_scale.standard(self._future_covariates(covariates, steps))
-        with computing():
+        with watched("forecast", self.verbose), computing():
             if propagation == "sample":
                 return self._sampled(steps, extra, n_paths, random_state)
             return self._matched(propagation, extra)
@@ -254,7 +272,8 @@ class GPForecaster(Saved, BaseEstimator):
         standard = self._scale.standard(self._values)
         low, high = np.nanmin(standard, axis=0), np.nanmax(standard, axis=0)
         bounds = low - (high - low), high + (high - low)
-        paths, ran_out = sample_paths(jax.random.key(seed), self._components, self._last, extra, bounds, n_paths)
+        known = self._components, self._last
+        paths, ran_out = sample_paths(jax.random.key(seed), *known, extra, bounds, n_paths, in_steps)
         if ran_out.mean() > 0.05:
             warnings.warn(
                 f"{ran_out.mean():.0%} of the paths ran away and were held at limits: below the series' minimum, or "
@@ -291,7 +310,7 @@ class GPForecaster(Saved, BaseEstimator):
         new = read_next(values, self._timeline)
         extra = self._future_covariates(covariates, len(new))
         joined = np.concatenate([self._values, new]), np.concatenate([self._covariates, extra])
-        with computing():
+        with watched("update", self.verbose), computing():
             self._remember(*joined, self._timeline.extended(len(new)))
         return self
 
@@ -325,11 +344,12 @@ class GPForecaster(Saved, BaseEstimator):
             raise ValueError(f"A horizon of {horizon} leaves no room in the second half of {len(values)} steps.")
         origins = np.unique(np.linspace(first, last, n_origins).astype(int))
         flat = values[:, 0] if timeline.is_flat else values
-        model = clone(self).fit(flat[: origins[0]])
         found = []
-        for i, origin in enumerate(origins):
-            if i:
-                model.update(flat[origins[i - 1] : origin])
-            truth = flat[origin : origin + horizon]
-            found.append({"origin": int(origin), **model.forecast(horizon, propagation).score(truth)})
+        with watched("backtest", self.verbose):
+            model = clone(self).fit(flat[: origins[0]])
+            for i, origin in enumerate(in_steps(origins, "forecasts")):
+                if i:
+                    model.update(flat[origins[i - 1] : origin])
+                truth = flat[origin : origin + horizon]
+                found.append({"origin": int(origin), **model.forecast(horizon, propagation).score(truth)})
         return found

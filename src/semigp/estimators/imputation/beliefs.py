@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,13 @@ class Beliefs:
                 probabilities[column] = np.mean(np.rint(codes[:, :, column, None]) == np.arange(count), axis=0)
                 mean[:, column], std[:, column] = np.argmax(probabilities[column], axis=1), np.nan
         return cls(mean, std, probabilities)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Beliefs]) -> Beliefs:
+        """Beliefs of the rows of several parts, one after the other."""
+        mean, std = (np.concatenate([getattr(part, name) for part in parts]) for name in ("mean", "std"))
+        columns = parts[0].probabilities
+        return cls(mean, std, {each: np.concatenate([part.probabilities[each] for part in parts]) for each in columns})
 
 
 def _middle(units: InputUnits, column: int) -> float:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -15,8 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from ...columns import Columns
 from ...columns.kinds import Levels
 from ...core.search.report import MESSAGES, Callback, FitReport, Progress, Status
+from ...progress import steps, told, watched
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
+from ..common.blocks import blocks
 from ..common.checks import check_columns
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
@@ -30,6 +33,7 @@ from ..particles.side_by_side import map_side_by_side
 from ..particles.tables import DrawnTables, choose_for_new_rows, draw_new_rows, draw_tables, schedule_for
 from .beliefs import Beliefs
 
+T = TypeVar("T")
 # Draws of new rows in all, from which their means are taken, and trees for each.
 _DRAWS_OF_NEW_ROWS, _TREES = 100, 3
 
@@ -55,6 +59,9 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None
     categorical_features : list of names or numbers, or mask, optional
         Columns that hold categories, whatever their type. In frames, text and booleans always do.
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -87,6 +94,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         "callback": [callable, None],
         "random_state": ["random_state"],
         "categorical_features": ["array-like", None],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -97,12 +105,14 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         callback: Callback | None = None,
         random_state: Any = None,
         categorical_features: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_draws = n_draws
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
         self.categorical_features = categorical_features
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN."""
@@ -123,7 +133,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         arranged, is_number = self._arrangement.arranged(codes), np.array([not isinstance(k, Levels) for k in kinds])
         self._units = InputUnits.of(arranged, [1 if kind is None else kind.width for kind in kinds], is_number)
         self._level_counts = tuple(len(kind.levels) if isinstance(kind, Levels) else 0 for kind in kinds)
-        with computing():
+        with watched("fit", self.verbose), computing():
             found = self._draw(np.round(self._units.standard(arranged), DECIMALS), watch)
         self._relations, self._tables = found.relations, np.stack(found.tables)
         self._training, self._known = codes, Beliefs.of_training(found, self._units, self._level_counts, arranged)
@@ -131,14 +141,14 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _draw(self, features: np.ndarray, watch: Stopwatch) -> DrawnTables:
         """The draws of the training table, and the report of how they were made."""
-        started, callback = time.perf_counter(), watch.told_to(self.callback)
+        started, callback = time.perf_counter(), watch.told_to(told(self.callback))
 
         sweeps, done = self.max_iter * schedule_for(self.n_draws, self.max_iter).n_chains, itertools.count(1)
 
         def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
             seconds = time.perf_counter() - started
-            told = Progress("draws", next(done), sweeps, evidence, seconds)
-            return callback is not None and bool(callback(told))
+            now = Progress("draws", next(done), sweeps, evidence, seconds, has_fixed_length=True)
+            return callback is not None and bool(callback(now))
 
         layout, wanted = Layout.of(features, self._units.groups), Beliefs.wanted(self._units, self._level_counts)
         random = np.random.default_rng(self._seed)
@@ -198,9 +208,10 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if X is None:
             codes, draws = self._training, self._arrangement.as_given(self._units.natural(self._tables))
         else:
-            codes = read_inputs(self, X)
-            some = self._draws_of(codes)[:: max(1, _DRAWS_OF_NEW_ROWS // len(self._tables))][: len(self._tables)]
-            draws = self._arrangement.columns_as_given(self._units.natural(some))
+            codes, count = read_inputs(self, X), len(self._tables)
+            every = max(1, _DRAWS_OF_NEW_ROWS // count)
+            parts = self._from_draws("sample", codes, lambda draws: draws[::every][:count])
+            draws = self._arrangement.columns_as_given(np.concatenate(parts, axis=1))
         draws = np.where(np.isnan(codes), draws, codes)
         return draws if self._columns is None else [self._rows.filled(draw, X) for draw in draws]
 
@@ -214,16 +225,23 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _believed(self, X: Any) -> tuple[np.ndarray, Beliefs]:
         check_is_fitted(self)
         codes = read_inputs(self, X)
-        return codes, Beliefs.of_draws(self._units.natural(self._draws_of(codes)), self._level_counts)
+        parts = self._from_draws("impute", codes, lambda draws: Beliefs.of_draws(draws, self._level_counts))
+        return codes, Beliefs.joined(parts)
 
-    def _draws_of(self, codes: np.ndarray) -> np.ndarray:
-        """Draws (k, n, d) of the features of new rows."""
+    def _from_draws(self, title: str, codes: np.ndarray, use: Callable[[np.ndarray], T]) -> list[T]:
+        """What is made of draws (k, n, q) of new rows, for every block of rows: all draws may not fit in memory."""
         rows = self._units.standard(codes[:, self._arrangement.columns])
+        with watched(title, self.verbose), computing():
+            parts = steps(blocks(np.arange(len(rows))), "rows")
+            return [use(self._units.natural(self._draws_of(rows[some]))) for some in parts]
+
+    def _draws_of(self, rows: np.ndarray) -> np.ndarray:
+        """Draws (k, n, d) of the features of new rows."""
         each = -(-_DRAWS_OF_NEW_ROWS // len(self._tables))
-        with computing():
-            choose_for_new_rows(rows, self._relations, self._tables[0], self._seed)
-            parts = map_side_by_side(
-                lambda k: draw_new_rows(rows, self._relations, self._tables[k], each, _TREES, (self._seed, k)),
-                range(len(self._tables)),
-            )
+        choose_for_new_rows(rows, self._relations, self._tables[0], self._seed)
+        parts = map_side_by_side(
+            lambda k: draw_new_rows(rows, self._relations, self._tables[k], each, _TREES, (self._seed, k)),
+            range(len(self._tables)),
+            "missing entries",
+        )
         return np.concatenate(parts)

@@ -24,8 +24,10 @@ from ...core.search.report import Callback, FitReport
 from ...core.sparse.fit import fit
 from ...core.sparse.model import posterior
 from ...frames import FrameKind, as_frame
+from ...progress import portion, steps, told, watched
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
+from ..common.blocks import ROWS_TO_INFER, blocks
 from ..common.checks import check_columns
 from ..common.component import TOLERANCE, Component, Recipe, start_component
 from ..common.order import Arrangement
@@ -89,6 +91,9 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     callback : callable, optional
         Called with a `Progress` after every iteration. Returning True ends the fit there.
     random_state : int, RandomState or None
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -118,6 +123,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -131,6 +137,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         max_iter: int = 300,
         callback: Callback | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_inducing = n_inducing
@@ -140,6 +147,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that the rows may hold NaN."""
@@ -163,8 +171,9 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         arranged = self._arrangement.arranged(Y)
         self._centre, self._scale = np.nanmean(arranged, axis=0), _scale(arranged, self.scaling)
         self._rows = self._standard(Y)
-        with computing():
-            self._fit(self._recipe(len(Y), watch.told_to(self.callback)), self._rows[self._arrangement.rows])
+        with watched("fit", self.verbose), computing():
+            callback = watch.told_to(told(self.callback))
+            self._fit(self._recipe(len(Y), callback), self._rows[self._arrangement.rows])
         self.fit_report_ = watch.noted_in(self.fit_report_)
         self._remember()
         # The iteration limit is no failure here: more iterations raise the bound, but seldom improve the embedding.
@@ -226,7 +235,9 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
         Each row is embedded on its own, and the model does not change.
         """
-        mean, variance = self._infer(self._check_rows(Y)).moments()
+        Y = self._check_rows(Y)
+        with watched("transform", self.verbose):
+            mean, variance = self._infer(Y).moments()
         return (mean, np.sqrt(variance)) if return_std else mean
 
     def _check_rows(self, Y: Any) -> np.ndarray:
@@ -244,14 +255,20 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             features, weights = self._recogniser
             mean, variance = weights.moments(self._features_of(features, targets))
             return RowBeliefs.single(np.asarray(mean), np.asarray(variance))
-        has_holes = np.isnan(targets).any(axis=1)
-        starts = self._nearest(targets, min(_STARTS, len(self._rows)) if has_holes.any() else 1)
-        means, variances = np.zeros((2, len(starts), len(Y), self.n_components))
-        bounds = np.full((len(starts), len(Y)), -np.inf)
         with computing():
-            for k, nearest in enumerate(starts):
-                rows = has_holes | (k == 0)
-                begin = self.embedding_[nearest[rows]], self.embedding_std_[nearest[rows]] ** 2
+            return self._search(targets)
+
+    def _search(self, targets: np.ndarray) -> RowBeliefs:
+        has_holes = np.isnan(targets).any(axis=1)
+        most = min(_STARTS, len(self._rows)) if has_holes.any() else 1
+        means, variances = np.zeros((2, most, len(targets), self.n_components))
+        bounds = np.full((most, len(targets)), -np.inf)
+        parts = blocks(np.flatnonzero(~has_holes), np.flatnonzero(has_holes), size=ROWS_TO_INFER)
+        counts = [most if has_holes[rows[0]] else 1 for rows in parts]
+        costs = [count * len(rows) for count, rows in zip(counts, parts, strict=True)]
+        for count, rows in steps([*zip(counts, parts, strict=True)], "latent inputs", costs):
+            for k, nearest in enumerate(steps(self._nearest(targets[rows], count), "latent inputs")):
+                begin = self.embedding_[nearest], self.embedding_std_[nearest] ** 2
                 found = infer_rows(self._component.posterior, targets[rows], *begin)
                 means[k, rows], variances[k, rows], bounds[k, rows] = found
         return RowBeliefs.weighed(means, np.where(variances > 0, variances, 1.0), bounds)
@@ -288,8 +305,10 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             raise ValueError(f"X has {X.shape[1]} columns; give one for each of the {self.n_components} latent inputs.")
         error = np.zeros(X.shape) if X_std is None else check_array(X_std, dtype=np.float64, input_name="X_std")
         checks.check_error_bars(error, X.shape)
-        with computing():
-            mean, variance = self._component.predict(InputBelief(X, error**2))
+        mean, variance = np.empty((2, len(X), self.n_features_in_))
+        with watched("inverse_transform", self.verbose), computing():
+            for rows in steps(blocks(np.arange(len(X))), "rows"):
+                mean[rows], variance[rows] = self._component.predict(InputBelief(X[rows], error[rows] ** 2))
         mean, std = self._natural(mean), self._arrangement.columns_as_given(np.sqrt(variance) * self._scale)
         return (mean, std) if return_std else mean
 
@@ -300,15 +319,18 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
         check_is_fitted(self)
         kind = self._frame_kind if Y is None else FrameKind.of(Y)
-        if Y is None:
-            Y = self._natural(self._rows)
-            beliefs = RowBeliefs.single(self.embedding_, self.embedding_std_**2)
-        else:
-            Y = self._check_rows(Y)
-            beliefs = self._infer(Y)
-        means, variances = np.zeros((2, len(beliefs.mean), *Y.shape))
-        for k, rows, mean, std in beliefs.parts():
-            means[k, rows], variances[k, rows] = self._complete(Y[rows], mean, std)
+        with watched("impute", self.verbose):
+            if Y is None:
+                Y = self._natural(self._rows)
+                beliefs = RowBeliefs.single(self.embedding_, self.embedding_std_**2)
+            else:
+                Y = self._check_rows(Y)
+                with portion(0.0, 0.9):
+                    beliefs = self._infer(Y)
+            means, variances = np.zeros((2, len(beliefs.mean), *Y.shape))
+            with portion(0.9, 1.0):
+                for k, rows, mean, std in steps([*beliefs.parts()], "missing entries"):
+                    means[k, rows], variances[k, rows] = self._complete(Y[rows], mean, std)
         filled, variance = weighted(means, variances, beliefs.weight)
         known = ~np.isnan(Y)
         filled = as_frame(np.where(known, Y, filled), kind)

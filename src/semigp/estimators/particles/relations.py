@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
+from ...progress import steps
 from .given_others import ColumnModel, Conditional
 from .layout import Layout
 
@@ -68,18 +70,17 @@ def fill(table: np.ndarray, layout: Layout, random: np.random.Generator) -> tupl
 def _fill(table: np.ndarray, relations: Relations, random: np.random.Generator) -> np.ndarray:
     """Fill numbers with their means, or the nearest level, and categories with a level that a similar row has."""
     layout, filled = relations.layout, common_values(table, relations.layout, table)
-    for turn in range(_ROUNDS):
-        for group in relations.with_holes():
-            if turn == 0:
-                relations.models[group] = ColumnModel(None, 0.0)  # trees, until the other columns are filled
-            elif turn == 1:
-                relations.choose(group, filled, random)
-            given = relations.conditional(group, filled, _TREES, random)
-            holes = np.flatnonzero(relations.missing[:, group])
-            if layout.is_number(group):
-                filled[holes, layout.groups[group][0]] = layout.allowed(given.mean(filled[holes])[:, 0], group)
-            else:
-                filled[layout.at(holes, group)] = given.draw(filled[holes], *random_numbers(len(holes), random))
+    for turn, group in steps([*product(range(_ROUNDS), relations.with_holes())], "first guess"):
+        if turn == 0:
+            relations.models[group] = ColumnModel(None, 0.0)  # trees, until the other columns are filled
+        elif turn == 1:
+            relations.choose(group, filled, random)
+        given = relations.conditional(group, filled, _TREES, random)
+        holes = np.flatnonzero(relations.missing[:, group])
+        if layout.is_number(group):
+            filled[holes, layout.groups[group][0]] = layout.allowed(given.mean(filled[holes])[:, 0], group)
+        else:
+            filled[layout.at(holes, group)] = given.draw(filled[holes], *random_numbers(len(holes), random))
     return filled
 
 

@@ -12,6 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
+from ...progress import steps
+
 S = TypeVar("S")
 T = TypeVar("T")
 # Tell that a sweep was made, with its log evidence. Whether to stop is returned.
@@ -25,10 +27,11 @@ def n_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def map_side_by_side(function: Callable[[S], T], items: Iterable[S]) -> list[T]:
-    """The values of a function, in the order of the items."""
+def map_side_by_side(function: Callable[[S], T], items: Iterable[S], doing: str | None = None) -> list[T]:
+    """The values of a function, in the order of the items. A bar shows how many there are, if it can say of what."""
     with ThreadPoolExecutor(n_cores()) as pool:
-        return list(pool.map(function, items))
+        futures = [pool.submit(function, item) for item in items]
+        return [future.result() for future in (futures if doing is None else steps(futures, doing))]
 
 
 def run_chains(chains: Sequence[Callable[[Tell], T]], is_stopped: IsStopped) -> tuple[list[T], bool]:

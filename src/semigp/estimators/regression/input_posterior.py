@@ -10,7 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...columns import Columns, Levels
 from ...core.numerics.mixtures import pooled
+from ...progress import steps, watched
 from ...runtime import computing
+from ..common.blocks import ROWS_TO_INFER, blocks
 from ..common.checks import check_outputs
 from ..common.component import Component, infer_inputs
 from ..common.filled_tables import FilledTables
@@ -39,6 +41,7 @@ class ImputesInputs:
     _frame_kind: Any
     posterior_: str
     _check_new: Callable[..., tuple[np.ndarray, np.ndarray]]
+    verbose: bool
 
     def impute(self, X: Any = None, y: Any = None, return_std: bool = False) -> Any:
         """Posterior mean, and on request standard deviation, of the inputs. Of categories, the most probable level.
@@ -113,17 +116,23 @@ class ImputesInputs:
 
     def _new_moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> Moments:
         """Mean and standard deviation of the inputs of new rows, given their outputs if there are some."""
+        mean, std = np.empty((2, len(inputs), len(self._input_units.groups)))
+        with watched("impute", self.verbose), computing():
+            for rows in steps(blocks(np.arange(len(inputs)), size=ROWS_TO_INFER), "rows"):
+                mean[rows], std[rows] = self._moments(inputs[rows], None if targets is None else targets[rows])
+        return mean, std
+
+    def _moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> Moments:
         units = self._input_units
-        with computing():
-            if isinstance(self._inputs, ParticleInputs):
-                return self._particle_moments(inputs, targets)
-            if targets is None:
-                return units.natural_moments(*self._inputs.moments(inputs, None))
-            if self.posterior_ == "gaussian" or isinstance(self._inputs, StandardInputs):
-                prior = self._inputs.gaussian_prior
-                return units.natural_moments(*infer_inputs(self._components[0], inputs, targets, prior))
-            mean, variance = self._inputs.moments(inputs, targets)
-            return units.natural_moments(*self._with_latent(inputs, targets, mean, variance))
+        if isinstance(self._inputs, ParticleInputs):
+            return self._particle_moments(inputs, targets)
+        if targets is None:
+            return units.natural_moments(*self._inputs.moments(inputs, None))
+        if self.posterior_ == "gaussian" or isinstance(self._inputs, StandardInputs):
+            prior = self._inputs.gaussian_prior
+            return units.natural_moments(*infer_inputs(self._components[0], inputs, targets, prior))
+        mean, variance = self._inputs.moments(inputs, targets)
+        return units.natural_moments(*self._with_latent(inputs, targets, mean, variance))
 
     def _particle_moments(self, inputs: np.ndarray, targets: np.ndarray | None) -> Moments:
         draws = self._inputs.draws(inputs, targets)

@@ -83,7 +83,7 @@ class CorrelatedInputs:
     @cached_property
     def _given_all(self) -> tuple[Imputation, ChainedGPs]:
         """Draws of missing inputs and outputs given each other, and the chained GPs that made them."""
-        return impute(self._rows, self.n_draws, self.seed, self.linear_shares)[:2]
+        return self._drawn(self._rows)
 
     @cached_property
     def linear_shares(self) -> tuple[float, ...]:
@@ -111,7 +111,14 @@ class CorrelatedInputs:
     @cached_property
     def _given_inputs(self) -> ChainedGPs:
         """Chained GPs of the inputs given each other, without the outputs."""
-        return impute(self.table.inputs[:, ~self.is_latent], self.n_draws, self.seed, self.linear_shares)[1]
+        return self._drawn(self.table.inputs[:, ~self.is_latent])[1]
+
+    def _drawn(self, rows: np.ndarray) -> tuple[Imputation, ChainedGPs]:
+        """Draws of rows, and the chained GPs that made them. Fewer draws, after an interrupt, are of no use here."""
+        imputation, chain, report = impute(rows, self.n_draws, self.seed, self.linear_shares)
+        if report.status == "interrupted":
+            raise KeyboardInterrupt
+        return imputation, chain
 
     def drawn(self, table: Table) -> list[Table]:
         """For every draw, the training rows (and their sample, if any) with missing inputs filled in by the draw.

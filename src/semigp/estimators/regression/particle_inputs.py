@@ -6,6 +6,7 @@ All arrays are features in standard units. The entries of latent columns, in whi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -57,10 +58,10 @@ class ParticleInputs:
         chains = self.chains()
         choose_for_new_rows(known, self.relations, chains[0].table, self.seed)
         if targets is None:
-            each = -(-_DRAWS // len(chains))
-            parts = map_side_by_side(lambda chain: self._without_outputs(chain, known, each), range(len(chains)))
+            draw = partial(self._without_outputs, inputs=known, count=-(-_DRAWS // len(chains)))
         else:
-            parts = map_side_by_side(lambda chain: self._given_outputs(chain, known, targets), range(len(chains)))
+            draw = partial(self._given_outputs, inputs=known, targets=targets)
+        parts = map_side_by_side(draw, range(len(chains)), "missing entries")
         return np.stack([self.among_latent(draw) for draw in np.concatenate(parts)])
 
     def chains(self) -> list[Particle]:

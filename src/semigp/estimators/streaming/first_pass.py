@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from ...progress import steps
 from ..common.units import Units
 from .row_sources import RowSource
 
@@ -50,7 +51,7 @@ def first_pass(source: RowSource, sample_rows: int, random: np.random.Generator)
     x_scaler, y_scaler, sample = StandardScaler(), StandardScaler(), _Sample(sample_rows, random)
     n_rows = n_incomplete = first = 0
     together, has_value = True, np.zeros(1, bool)
-    for block in range(source.n_blocks):
+    for block in steps(range(source.n_blocks), "first pass"):
         X, y = source.read(block)
         _check_finite(X, y, first)
         first += len(X)

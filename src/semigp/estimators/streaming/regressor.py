@@ -25,8 +25,10 @@ from ...core.sparse.defaults import default_hyperpriors, idle_parameters
 from ...core.stream.fit import Schedule, fit_in_batches
 from ...core.stream.objective import Parameters, Setting, Whitened, whitened_from_blocks
 from ...frames import FrameKind, column_names
+from ...progress import steps, told, watched
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
+from ..common.blocks import ROWS_TO_INFER, blocks
 from ..common.checks import check_columns, check_outputs
 from ..common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
 from ..common.filled_tables import FilledTables
@@ -57,8 +59,6 @@ _KNOWN_ROWS = 500
 _MIN_STEPS = 1000
 # With at least this many passes of steps, L-BFGS over whole passes follows, in rounds of at most this many iterations.
 _PASSES_TO_ASCEND, _MOST_ASCENTS = 10, 25
-# The number of rows that are predicted at once.
-_PREDICTED_ROWS = 8192
 
 
 class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -87,6 +87,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     categorical_features : list of names or numbers, or mask, optional
         Columns of X that hold categories, whatever their type. In frames, text, booleans and categories always do. More
         than two categories without an order become columns of 0 and 1.
+    verbose : bool
+        Whether whatever takes longer than two seconds shows a bar: what it is doing, the share that is done, and about
+        how long it takes. This needs rich.
 
     Attributes
     ----------
@@ -131,6 +134,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         "callback": [callable, None],
         "random_state": ["random_state"],
         "categorical_features": ["array-like", None],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -143,6 +147,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         callback: Callback | None = None,
         random_state: Any = None,
         categorical_features: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.n_inducing = n_inducing
         self.batch_size = batch_size
@@ -151,6 +156,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         self.callback = callback
         self.random_state = random_state
         self.categorical_features = categorical_features
+        self.verbose = verbose
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that X may hold NaN."""
@@ -177,9 +183,9 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         source = self._source(X, y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         random = np.random.default_rng(seed)
-        known = first_pass(source, _SAMPLE_ROWS, random)
-        self._x_units, self._y_units, self.n_rows_ = known.x_units, known.y_units, known.n_rows
-        with computing():
+        with watched("fit", self.verbose), computing():
+            known = first_pass(source, _SAMPLE_ROWS, random)
+            self._x_units, self._y_units, self.n_rows_ = known.x_units, known.y_units, known.n_rows
             self._fit(Batches(source, known, self.batch_size), known, seed, random, watch)
         warn_of(self.fit_report_)
         return self
@@ -225,7 +231,7 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
     def _fit(
         self, batches: Batches, known: FirstPass, seed: int, random: np.random.Generator, watch: Stopwatch
     ) -> None:
-        callback = watch.told_to(self.callback)
+        callback = watch.told_to(told(self.callback))
         self._prior = fit_joint_gaussian(known.inputs)
         sample, report = self._fit_sample(known, seed, labelled(callback, part=1, parts=2))
         is_linear = known.n_incomplete == 0
@@ -285,12 +291,10 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         uncertainty of function and inputs, and noise.
         """
         _, inputs, error = self._check_new(X, X_std)
-        with computing():
-            parts = [
-                self._predict(inputs[start : start + _PREDICTED_ROWS], error[start : start + _PREDICTED_ROWS])
-                for start in range(0, len(inputs), _PREDICTED_ROWS)
-            ]
-        mean, std = (np.concatenate(column) for column in zip(*parts, strict=True))
+        mean, std = np.empty((2, len(inputs), len(self._y_units)))
+        with watched("predict", self.verbose), computing():
+            for rows in steps(blocks(np.arange(len(inputs))), "rows"):
+                mean[rows], std[rows] = self._predict(inputs[rows], error[rows])
         if self._y_is_flat:
             mean, std = mean[:, 0], std[:, 0]
         return (mean, std) if return_std else mean
@@ -327,11 +331,11 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         _, inputs, _ = self._check_new(X)
         checks.check_count("n_samples", n_samples)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        with computing():
+        with watched("sample_y", self.verbose), computing():
             mean, covariance = complete_rows(self._prior, inputs)
             functions = self._posterior.sample_functions(jax.random.key(int(random.integers(2**31))), n_samples)
             draws = [_draw_rows(mean, covariance, random) for _ in range(n_samples)]
-            values = np.stack([functions(draw)[i] for i, draw in enumerate(draws)], axis=-1)
+            values = np.stack([functions(draw)[i] for i, draw in enumerate(steps(draws, "functions"))], axis=-1)
         noise = np.sqrt(self._posterior.likelihood.noise_variance)[:, None] * random.normal(size=values.shape)
         samples = (values + noise) * self._y_units.std[:, None] + self._y_units.mean[:, None]
         return samples[:, 0] if self._y_is_flat else samples
@@ -345,18 +349,26 @@ class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimato
         """
         rows, inputs, _ = self._check_new(X)
         is_known = ~np.isnan(rows)
-        with computing():
-            mean, covariance = complete_rows(self._prior, inputs)
-            variance = np.diagonal(covariance, axis1=1, axis2=2)
-            if y is not None and not is_known.all():
-                outputs = self._y_units.standard(check_outputs(y, rows, len(self._y_units)))
-                start = mean, np.where(is_known, 1.0, variance)
-                mean, variance, _ = infer_rows(self._posterior, outputs, *start, inputs, self._prior)
+        outputs = None if y is None else self._y_units.standard(check_outputs(y, rows, len(self._y_units)))
+        mean, variance = np.empty((2, *inputs.shape))
+        with watched("impute", self.verbose), computing():
+            for some in steps(blocks(np.arange(len(inputs)), size=ROWS_TO_INFER), "missing entries"):
+                mean[some], variance[some] = self._infer(inputs[some], None if outputs is None else outputs[some])
         natural = np.where(is_known, rows, self._x_units.natural(mean))
         codes, std = collapsed(self, natural, np.where(is_known, 0.0, np.sqrt(variance) * self._x_units.std))
         tables = FilledTables(FrameKind.of(X), self._columns)
         filled, std = tables.filled(codes, X), tables.spreads(std, X)
         return (filled, std) if return_std else filled
+
+    def _infer(self, inputs: np.ndarray, outputs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of the inputs of new rows, in standard units."""
+        mean, covariance = complete_rows(self._prior, inputs)
+        variance = np.diagonal(covariance, axis1=1, axis2=2)
+        is_known = ~np.isnan(inputs)
+        if outputs is None or is_known.all():
+            return mean, variance
+        start = mean, np.where(is_known, 1.0, variance)
+        return infer_rows(self._posterior, outputs, *start, inputs, self._prior)[:2]
 
 
 def _whole_passes(n_passes: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ...common.component import LENGTHSCALE_SPREAD, Recipe, fit_component
+from ....core.search.report import FitReport, labelled
+from ...common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
 from ...common.table import Table
 from ..missing_inputs import CorrelatedInputs
 from .base import Fitted
@@ -24,7 +26,21 @@ def fit_gaussian(recipe: Recipe, table: Table, inputs: CorrelatedInputs) -> Fitt
         component, report = fit_component(recipe, inputs.expected(table), inputs.gaussian_prior)
     else:
         starts = _STARTS if table.shared.is_uncertain.any() else _STARTS[:1]
-        recipes = [replace(recipe, lengthscale_start=a, variance_start=b) for a, b in starts]
-        fits = [fit_component(each, table) for each in recipes]
-        component, report = max(fits, key=lambda fitted: fitted[1].bound)
+        component, report = _fit_from(starts, recipe, table)
     return [component], [report]
+
+
+def _fit_from(starts: Sequence[tuple[float, float]], recipe: Recipe, table: Table) -> tuple[Component, FitReport]:
+    """The fit with the highest bound from several starts. After an interrupt, it is the best so far."""
+    fits: list[tuple[Component, FitReport]] = []
+    for part, (lengthscale, variance) in enumerate(starts, 1):
+        told = labelled(recipe.callback, part=part, parts=len(starts))
+        fits.append(
+            fit_component(replace(recipe, lengthscale_start=lengthscale, variance_start=variance, callback=told), table)
+        )
+        if fits[-1][1].status == "interrupted":
+            break
+    component, report = max(fits, key=lambda fitted: fitted[1].bound)
+    if fits[-1][1].status == "interrupted":
+        report = replace(report, status="interrupted", message=fits[-1][1].message)
+    return component, report

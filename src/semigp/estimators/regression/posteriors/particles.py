@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core.search.report import MESSAGES, FitReport, Progress, Status, with_signal_to_noise
 from ...common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
+from ...common.reports import at_once
 from ...common.starts import centres
 from ...common.table import Table
 from ...particles.chains import Particle, Search, Start, draw_particles, latest, schedule_for
@@ -42,13 +43,14 @@ def fit_particles(
     def is_stopped(chain: int, sweep: int, evidence: float) -> bool:
         trace.append((chain, sweep, evidence))
         seconds, sweeps = time.perf_counter() - started, schedule.n_chains * schedule.n_sweeps
-        told = Progress("sweeps", len(trace), sweeps, evidence, seconds)
+        told = Progress("sweeps", len(trace), sweeps, evidence, seconds, has_fixed_length=True)
         return recipe.callback is not None and bool(recipe.callback(told))
 
     particles, is_interrupted = draw_particles(schedule, search, start, table.targets, relations, random, is_stopped)
     particles = latest(particles, n_draws)
     found = ParticleInputs(relations, particles, table.targets, is_latent, seed)
     if is_latent.any() or (table.error > 0).any():
+        recipe = replace(recipe, callback=at_once) if is_interrupted else recipe
         return *_fit_again(recipe, table, found), found
     report = _report(
         particles, np.array([evidence for *_, evidence in sorted(trace)]), is_interrupted, time.perf_counter() - started

@@ -9,6 +9,7 @@ import numpy as np
 from ....core.search.report import FitReport
 from ....core.sparse.model import Model
 from ...common.component import Recipe, fit_component
+from ...common.reports import at_once
 from ...common.table import Table
 from .base import Fitted
 
@@ -19,6 +20,8 @@ _MIN_CERTAIN = 10
 def fit_published(recipe: Recipe, table: Table) -> Fitted:
     """Algorithm 1: fit a model to the certain rows, then the missing inputs given that model, then everything."""
     first = _fit_certain_rows(recipe, table)
+    if first is not None and first[1].status == "interrupted":
+        recipe = replace(recipe, callback=at_once)
     component, report = fit_component(recipe, table, None, first and first[0])
     return [component], [report if first is None else _joined(first[1], report)]
 
