@@ -13,6 +13,7 @@ from semigp.estimators.regression.posteriors import gaussian
 @dataclass
 class _Report:
     bound: float
+    status: str = "converged"
 
 
 class _Nothing:
