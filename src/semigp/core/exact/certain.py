@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import minimize
 
-from .at_points import JITTER, SINGLE, BumpsAndLines, Predictor, bumps, inverse_of_lower
+from .at_points import JITTER, SINGLE, BumpsAndLines, Predictor, bumps, inverse_of, kernel_slopes
 
 # Noise variances relative to the signal, from which each of several outputs chooses.
 _NOISES = np.geomspace(1e-4, 3.0, 22)
@@ -103,20 +103,15 @@ def _loss(
     value = 0.5 * n * float(np.sum(np.log(scale))) + 0.5 * p * log_determinant
     # ∂value/∂K = -½ M,  M = Σ_p α_p α_pᵀ/s_p - p (K + rI)⁻¹
     M = (weights / scale) @ weights.T - p * inverse
-    pulls = M * bump
-    # Σ_ab P_ab (z_a - z_b)² = 2 Σ_a z_a² Σ_b P_ab - 2 zᵀPz, for every input at once
-    squares = 2.0 * np.sum(scaled**2 * pulls.sum(axis=1)[:, None], axis=0) - 2.0 * np.sum(scaled * (pulls @ scaled), 0)
-    lines = linear * np.sum(X * (M @ X), axis=0)
-    slopes = [np.bincount(groups, part, q) for part in (squares, lines)]
+    _, *by_input = kernel_slopes(BumpsAndLines(1.0, lengthscales, linear), X, bump, M)
+    slopes = [np.bincount(groups, part, q) for part in by_input]
     return value, -0.5 * np.r_[(*slopes, noise * np.trace(M))]
 
 
 def _inverse(covariance: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
     """(K + rI)⁻¹ and log|K + rI|. The memory of K is used."""
     covariance[np.diag_indices(len(covariance))] += noise + JITTER
-    cholesky = np.linalg.cholesky(covariance)
-    whitener = inverse_of_lower(cholesky)
-    return whitener.T @ whitener, 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
+    return inverse_of(covariance)
 
 
 def _with_noise(

@@ -13,7 +13,8 @@ from jaxtyping import Float
 
 from ..numerics.precision import in_float64
 from ..numerics.types import Array
-from .gp import ExactPosterior, draw_exact
+from .draws import ExactDraws, draw_exact
+from .gp import ExactPosterior
 from .windows import flatten
 
 
@@ -32,7 +33,7 @@ LEAST_NOISE = 1e-6
 
 
 def sample_paths(
-    key: Any,
+    seed: int,
     components: list[list[ExactPosterior]],
     windows: Float[np.ndarray, "k tau p"],
     covariates: Float[np.ndarray, "steps c"],
@@ -50,42 +51,37 @@ def sample_paths(
     k = len(components)
     groups = -(-min(n_groups, n_paths) // k) * k
     each = -(-n_paths // groups)
-    chosen = np.arange(groups) % k
-    stacked = [jax.tree.map(lambda *leaves: np.stack(leaves), *output) for output in zip(*components, strict=True)]
-    of_groups = jax.tree.map(lambda leaf: np.asarray(leaf)[chosen], stacked)
-    run = in_float64(functools.partial(_sample_paths, each, n_features))
-    paths, out = run(key, of_groups, windows[chosen], covariates, *bounds)
-    paths = np.moveaxis(paths, 0, 2).reshape(-1, len(covariates), windows.shape[2])
-    return paths[:n_paths], np.ravel(out)[:n_paths]
+    paths, out = np.empty((groups, each, len(covariates), windows.shape[2])), np.empty((groups, each), bool)
+    for component, (posteriors, window) in enumerate(zip(components, windows, strict=True)):
+        own = np.arange(component, groups, k)
+        randoms = [np.random.default_rng([seed, int(group)]) for group in own]
+        draws = [draw_exact(posterior, randoms, each, n_features) for posterior in posteriors]
+        sizes = np.sqrt([float(posterior.noise_variance) for posterior in posteriors])
+        noise = sizes * np.stack([random.normal(size=(each, *paths.shape[2:])) for random in randoms])
+        paths[own], out[own] = _roll(draws, window, covariates, noise, bounds)
+    return paths.reshape(-1, *paths.shape[2:])[:n_paths], out.ravel()[:n_paths]
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _sample_paths(each: int, n_features: int, key, outputs, windows, covariates, low, high):
-    """Paths [steps, groups, each, p], and whether each path was ever outside the bounds."""
-    groups, (steps, _) = windows.shape[0], covariates.shape
-    key_draws, key_noise = jax.random.split(key)
-    # One group after the other, because batches of LAPACK calls that run side by side can deadlock.
-    draw = lambda one: draw_exact(one[0], one[1], each, n_features)  # noqa: E731
-    draws = [
-        jax.lax.map(draw, (posterior, jax.random.split(key, groups)))
-        for posterior, key in zip(outputs, jax.random.split(key_draws, len(outputs)), strict=True)
-    ]
-    noise = jnp.stack([jnp.sqrt(posterior.noise_variance) for posterior in outputs], axis=-1)[:, None]  # [groups, 1, p]
-
-    def step(state, now):
-        windows, was_out = state
-        extra, key = now
-        inputs = flatten(windows, extra)
-        values = jnp.stack([jax.vmap(lambda d, x: d.each(x))(some, inputs) for some in draws], axis=-1)
-        values = values + noise * jax.random.normal(key, values.shape, values.dtype)
-        held = jnp.clip(values, low, high)
-        was_out = was_out | jnp.any(held != values, axis=-1)
-        return (jnp.concatenate([windows[:, :, 1:], held[:, :, None]], axis=2), was_out), held
-
-    start = jnp.broadcast_to(windows[:, None], (groups, each, *windows.shape[1:]))
-    state = (start, jnp.zeros((groups, each), bool))
-    (_, out), paths = jax.lax.scan(step, state, (covariates, jax.random.split(key_noise, steps)))
-    return paths, out
+def _roll(
+    draws: list[ExactDraws],
+    window: Float[np.ndarray, "tau p"],
+    covariates: Float[np.ndarray, "steps c"],
+    noise: Float[np.ndarray, "g r steps p"],
+    bounds: tuple[np.ndarray, np.ndarray],
+) -> tuple[Float[np.ndarray, "g r steps p"], np.ndarray]:
+    """Functions rolled forward with noise, and whether each path was ever outside the bounds."""
+    groups, each, steps, p = noise.shape
+    tau = len(window)
+    values = np.empty((groups, each, tau + steps, p))  # the window, and the path behind it
+    values[:, :, :tau] = window
+    was_out = np.zeros((groups, each), bool)
+    for step in range(steps):
+        inputs = np.asarray(flatten(values[:, :, step : step + tau], covariates[step]))
+        new = np.stack([functions.each(inputs) for functions in draws], axis=-1) + noise[:, :, step]
+        held = np.clip(new, *bounds)
+        was_out |= (held != new).any(axis=-1)
+        values[:, :, step + tau] = held
+    return values[:, :, tau:], was_out
 
 
 def propagate(

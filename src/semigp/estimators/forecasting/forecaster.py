@@ -7,14 +7,13 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
-import jax
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ...core.exact.evidence import NOISE_FLOOR
 from ...core.exact.gaps import Gaps, infer_gaps
-from ...core.exact.gp import NOISE_FLOOR
 from ...core.exact.rollout import LEAST_NOISE, propagate, sample_paths
 from ...core.numerics import checks
 from ...core.search.report import Callback, FitReport
@@ -254,7 +253,7 @@ class GPForecaster(Saved, BaseEstimator):
         standard = self._scale.standard(self._values)
         low, high = np.nanmin(standard, axis=0), np.nanmax(standard, axis=0)
         bounds = low - (high - low), high + (high - low)
-        paths, ran_out = sample_paths(jax.random.key(seed), self._components, self._last, extra, bounds, n_paths)
+        paths, ran_out = sample_paths(seed, self._components, self._last, extra, bounds, n_paths)
         if ran_out.mean() > 0.05:
             warnings.warn(
                 f"{ran_out.mean():.0%} of the paths ran away and were held at limits: below the series' minimum, or "
@@ -273,7 +272,7 @@ class GPForecaster(Saved, BaseEstimator):
         if propagation != "none":
             models = [replace(m, noise_variance=max(float(m.noise_variance), LEAST_NOISE)) for m in models]
         own = self._covariate_scale.standard(self._covariates)
-        matched = posteriors(models, past, own, self.window_)
+        matched = [posterior.padded() for posterior in posteriors(models, past, own, self.window_)]
         noise = np.array([m.noise_variance + NOISE_FLOOR for m in self._models])
         mean, variance = propagate(propagation, matched, noise, past[-self.window_ :], extra)
         low, high = np.nanmin(past, axis=0), np.nanmax(past, axis=0)

@@ -1,0 +1,53 @@
+"""The evidence in NumPy, against the same in JAX and its automatic derivatives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from semigp.core.exact.at_points import BumpsAndLines
+from semigp.core.exact.evidence import Evidence
+from semigp.core.exact.gp import ExactModel, ExactRows, log_evidence
+from semigp.core.kernels import RBF, Linear
+
+
+@pytest.fixture
+def problem(random):
+    inputs = random.normal(size=(40, 3))
+    return inputs, np.sin(inputs[:, 0]) + 0.5 * inputs[:, 1]
+
+
+@pytest.mark.parametrize(("noise", "tolerance"), [(0.05, 1e-10), (1e-9, 1e-5)])
+def test_value_and_slopes_are_those_of_jax(problem, noise, tolerance):
+    """Two orders of summation: 1e-10; with a condition number of 1e9, roundings of 1e-16 become 1e-7 and more."""
+    lengthscales, linear = np.array([0.9, 1.6, 3.0]), np.array([0.3, 0.1, 0.01])
+
+    @jax.jit
+    def of_logs(amplitude, lengthscales, linear, noise):
+        kernel = RBF(jnp.exp(amplitude), jnp.exp(lengthscales)) + Linear(jnp.exp(linear))
+        return log_evidence(ExactModel(kernel, jnp.exp(noise)), jax.tree.map(jnp.asarray, ExactRows.of(*problem)))
+
+    with jax.enable_x64(True):
+        logs = [jnp.log(jnp.asarray(each, float)) for each in (0.7, lengthscales, linear, noise)]
+        expected, gradients = jax.value_and_grad(of_logs, argnums=(0, 1, 2, 3))(*logs)
+    value, slopes = Evidence(*problem)(BumpsAndLines(0.7, lengthscales, linear), noise)
+    assert value == pytest.approx(float(expected), rel=tolerance)
+    for found, gradient in zip(slopes, gradients, strict=True):
+        np.testing.assert_allclose(found, gradient, rtol=tolerance, atol=tolerance)
+
+
+def test_the_arrays_that_are_kept_carry_nothing_over(problem):
+    """The same digits, whatever was evaluated before."""
+    kernel, evidence = BumpsAndLines(0.7, np.ones(3), np.ones(3)), Evidence(*problem)
+    first = evidence(kernel, 0.1)
+    evidence(BumpsAndLines(2.0, np.full(3, 0.1), np.zeros(3)), 1.0)
+    np.testing.assert_array_equal(
+        np.concatenate([np.ravel(each) for each in evidence(kernel, 0.1)[1]]),
+        np.concatenate([np.ravel(each) for each in first[1]]),
+    )
+
+
+def test_a_covariance_that_is_not_positive_definite(problem):
+    inputs, targets = problem
+    with pytest.raises(np.linalg.LinAlgError):
+        Evidence(inputs, targets)(BumpsAndLines(1e12, np.full(3, 1e3), np.zeros(3)), 1e-20)
