@@ -20,7 +20,33 @@ def series():
 
 def test_two_lags_are_chosen(series, monkeypatch):
     monkeypatch.setattr(dynamics, "_CANDIDATES", (1, 2, 3))
-    assert dynamics.choose_window(series, np.zeros((120, 0)), 100, None) == 2
+    window, (model,) = dynamics.choose_window(series, np.zeros((120, 0)), 100, None)
+    assert window == 2
+    assert model.kernel.kernels[0].lengthscale.shape == (2,)
+
+
+def test_the_finalists_are_compared_on_more_windows(series, monkeypatch):
+    """Twenty windows, then all: the two best candidates of three are fitted again, and the rest is not."""
+    fitted = []
+
+    def fit(values, covariates, window, *how, **search):
+        fitted.append((window, search.get("max_rows")))
+        return fit_models(values, covariates, window, *how, **search)
+
+    fit_models = dynamics.fit_models
+    for name, value in {"_CANDIDATES": (1, 2, 3), "_MAX_TO_TRY": 20, "_FINALISTS": 2, "fit_models": fit}.items():
+        monkeypatch.setattr(dynamics, name, value)
+    assert dynamics.choose_window(series, np.zeros((120, 0)), 100, None)[0] == 2
+    assert fitted[:3] == [(1, 20), (2, 20), (3, 20)]
+    assert sorted(fitted[3:]) == [(2, None), (3, None)]
+
+
+def test_a_fit_from_a_good_start_is_short(series):
+    """A second fit that starts where the first ended: no more than five evaluations, and the same evidence to .01."""
+    models, (first,) = dynamics.fit_models(series, np.zeros((120, 0)), 2, 100, None)
+    _, (second,) = dynamics.fit_models(series, np.zeros((120, 0)), 2, 100, None, models)
+    assert second.evaluations <= 5
+    assert second.bound == pytest.approx(first.bound, abs=0.01)
 
 
 def test_relevance_by_lag():

@@ -27,8 +27,8 @@ from ..search.stages import Stage
 from .evidence import NOISE_FLOOR, Evidence
 from .in_numpy import bumps_and_lines, with_slopes
 
-# The relative rise of log p(y) + log p(θ) at which a search ends. What is left to gain is below a tenth of a nat.
-_TOLERANCE = 1e-5
+# The relative rise of log p(y) + log p(θ) at which a search ends. Hardly ever is a tenth of a nat left to gain.
+_TOLERANCE = 3e-6
 _DECIMALS = 8
 
 

@@ -5,6 +5,9 @@ All values are in standard units.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ...core.exact.gp import ExactModel, ExactPosterior, ExactRows, condition, fit_exact
@@ -20,6 +23,8 @@ _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
 _SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
 _LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
 _CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
+# All candidates are tried on a few windows, up to a coarse tolerance, and the best of them on as many as in a fit.
+_MAX_TO_TRY, _TRIAL_TOLERANCE, _FINALISTS = 250, 1e-4, 3
 
 Fitted = tuple[list[ExactModel], list[FitReport]]
 
@@ -30,19 +35,22 @@ def fit_models(
     window: int,
     max_iter: int,
     callback: Callback | None,
+    starts: Sequence[ExactModel] = (),
     phase: str = "fit",
+    max_rows: int = _MAX_TO_FIT,
+    **search: Any,
 ) -> Fitted:
-    """Fit a model for each column of `values` (T, p), to the windows without NaN."""
+    """Fit a model for each column of `values` (T, p), to the windows without NaN. Starts can be given."""
     inputs, targets = window_table(values, covariates, window)
     usable = np.flatnonzero(~np.isnan(np.column_stack([inputs, targets])).any(axis=1))
-    some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
+    some = usable[np.unique(np.linspace(0, len(usable) - 1, min(max_rows, len(usable))).astype(int))]
     q, p = inputs.shape[1], targets.shape[1]
     start = ExactModel(RBF(1.0, np.full(q, np.sqrt(q))) + Linear(np.full(q, _LINEAR_VARIANCE / q)), _START_NOISE)
     fits = []
-    for column in range(p):
+    for column, first in enumerate(starts or [start] * p):
         rows = ExactRows.of(inputs[some], targets[some, column])
         told = labelled(callback, phase=phase, part=column + 1, parts=p)
-        fits.append(fit_exact(start, rows, _hyperpriors(q), max_iter, callback=told))
+        fits.append(fit_exact(first, rows, _hyperpriors(q), max_iter, callback=told, **search))
     return [model for model, _ in fits], [report for _, report in fits]
 
 
@@ -54,19 +62,33 @@ def _hyperpriors(q: int) -> dict[str, LogNormal]:
     }
 
 
-def choose_window(filled: np.ndarray, covariates: np.ndarray, max_iter: int, callback: Callback | None) -> int:
-    """The window with the highest evidence, less one nat per lag.
+def choose_window(
+    filled: np.ndarray, covariates: np.ndarray, max_iter: int, callback: Callback | None
+) -> tuple[int, list[ExactModel]]:
+    """The window with the highest evidence, less one nat per lag, and the models that were fitted with it.
 
     Windows are compared on the same values, which have enough past for the longest window. All windows are tried,
     because the evidence need not rise steadily: a system with a delay has a second, higher maximum at the delay.
     """
     candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
-    longest, found = candidates[-1], {}
-    for tau in candidates:
-        late = slice(longest - tau, None)
-        _, reports = fit_models(filled[late], covariates[late], tau, max_iter, callback, phase="trial")
-        found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1]
-    return max(found, key=lambda tau: found[tau])
+    longest = candidates[-1]
+
+    def best(windows: Sequence[int], count: int, **search: Any) -> list[tuple[int, list[ExactModel]]]:
+        """The windows and their models, best first."""
+        found = []
+        for tau in windows:
+            late = slice(longest - tau, None)
+            models, reports = fit_models(
+                filled[late], covariates[late], tau, max_iter, callback, phase="trial", **search
+            )
+            found.append((sum(report.bound for report in reports) - tau * filled.shape[1], tau, models))
+        ranked = sorted(found, key=lambda trial: -trial[0])
+        return [(tau, models) for _, tau, models in ranked[:count]]
+
+    tried = best(candidates, _FINALISTS, max_rows=_MAX_TO_TRY, tolerance=_TRIAL_TOLERANCE)
+    if len(filled) - longest > _MAX_TO_TRY:
+        tried = best([tau for tau, _ in tried], 1)
+    return tried[0]
 
 
 def has_enough_windows(values: np.ndarray, covariates: np.ndarray, window: int) -> bool:

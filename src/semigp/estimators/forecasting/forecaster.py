@@ -168,11 +168,12 @@ class GPForecaster(Saved, BaseEstimator):
     def _learn(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline, callback: Callback | None) -> None:
         standard, extra = self._scale.standard(values), self._covariate_scale.standard(covariates)
         filled, how = fill_gaps(standard), (self.max_iter, callback)
-        self.window_ = choose_window(filled, extra, *how) if isinstance(self.window, str) else self.window
+        chosen = choose_window(filled, extra, *how) if isinstance(self.window, str) else (self.window, [])
+        self.window_, starts = chosen
         # The first fit uses the windows without gaps, if there are enough of them. The second uses all windows, with
         # the gaps filled by a draw: their means would fit too well, and the noise would be underestimated.
         is_enough = has_enough_windows(standard, extra, self.window_)
-        models, reports = fit_models(standard if is_enough else filled, extra, self.window_, *how)
+        models, reports = fit_models(standard if is_enough else filled, extra, self.window_, *how, starts)
         if np.isnan(standard).any():
             gaps = infer_gaps(standard, filled, models, self.window_, extra)
             drawn = gaps.filled(standard, gaps.draws(1, self._seed)[0])
