@@ -4,11 +4,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.stats
 
 from semigp.core.exact.at_points import BumpsAndLines
-from semigp.core.exact.evidence import Evidence
-from semigp.core.exact.gp import ExactModel, ExactRows, log_evidence
+from semigp.core.exact.evidence import NOISE_FLOOR, Evidence
 from semigp.core.kernels import RBF, Linear
+from tests.oracles import exact_log_evidence
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def test_value_and_slopes_are_those_of_jax(problem, noise, tolerance):
     @jax.jit
     def of_logs(amplitude, lengthscales, linear, noise):
         kernel = RBF(jnp.exp(amplitude), jnp.exp(lengthscales)) + Linear(jnp.exp(linear))
-        return log_evidence(ExactModel(kernel, jnp.exp(noise)), jax.tree.map(jnp.asarray, ExactRows.of(*problem)))
+        return exact_log_evidence(kernel, jnp.exp(noise), *map(jnp.asarray, problem))
 
     with jax.enable_x64(True):
         logs = [jnp.log(jnp.asarray(each, float)) for each in (0.7, lengthscales, linear, noise)]
@@ -34,6 +35,14 @@ def test_value_and_slopes_are_those_of_jax(problem, noise, tolerance):
     assert value == pytest.approx(float(expected), rel=tolerance)
     for found, gradient in zip(slopes, gradients, strict=True):
         np.testing.assert_allclose(found, gradient, rtol=tolerance, atol=tolerance)
+
+
+def test_the_value_is_the_normal_density(problem):
+    inputs, targets = problem
+    kernel = BumpsAndLines(0.7, np.array([0.9, 1.6, 3.0]), np.array([0.3, 0.1, 0.01]))
+    covariance = kernel(inputs, inputs) + (0.01 + NOISE_FLOOR) * np.eye(40)
+    expected = scipy.stats.multivariate_normal(np.zeros(40), covariance).logpdf(targets)
+    assert Evidence(inputs, targets)(kernel, 0.01)[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_arrays_that_are_kept_carry_nothing_over(problem):

@@ -62,16 +62,6 @@ class ExactRows:
         return np.asarray(self.inputs)[:count], np.asarray(self.targets)[:count]
 
 
-def log_evidence(model: ExactModel, rows: ExactRows) -> Float[Array, ""]:
-    """Log p(y), the equation above, in JAX: for derivatives by the inputs."""
-    both = rows.is_used[:, None] & rows.is_used
-    noise = jnp.where(rows.is_used, model.noise_variance + NOISE_FLOOR, 1.0)
-    factor = jnp.linalg.cholesky(jnp.where(both, model.kernel.gram(rows.inputs), 0.0) + jnp.diag(noise))
-    white = jax.scipy.linalg.solve_triangular(factor, rows.targets, lower=True)
-    constant = 0.5 * jnp.sum(rows.is_used) * jnp.log(2.0 * jnp.pi)
-    return -0.5 * white @ white - jnp.sum(jnp.log(jnp.diagonal(factor))) - constant
-
-
 def fit_exact(
     model: ExactModel,
     rows: ExactRows,
@@ -85,7 +75,8 @@ def fit_exact(
     priors = list(meant_by(parameter_paths(model), hyperpriors))
 
     def loss(free: ExactModel) -> tuple[float, ExactModel]:
-        value, slopes = _of_logs(free, evidence)
+        with np.errstate(all="ignore"):  # a line search may go far out; the search turns back there
+            value, slopes = _of_logs(free, evidence)
         leaves, structure = jax.tree.flatten(slopes)
         for place, prior in priors:
             more, slope = prior.of_logs(jax.tree.leaves(free)[place])
