@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from semigp.core.exact.at_points import BumpsAndLines
+from semigp.core.exact.at_points import BumpsAndLines, inverse_of
 from semigp.core.exact.evidence import NOISE_FLOOR, Evidence
 from semigp.core.kernels import RBF, Linear
 from tests.oracles import exact_log_evidence
@@ -54,6 +54,15 @@ def test_the_arrays_that_are_kept_carry_nothing_over(problem):
         np.concatenate([np.ravel(each) for each in evidence(kernel, 0.1)[1]]),
         np.concatenate([np.ravel(each) for each in first[1]]),
     )
+
+
+def test_large_matrices_are_inverted_by_halves(random):
+    """600 rows, two levels of halves: the inverse and the determinant of NumPy, to 1e-10."""
+    root = random.normal(size=(600, 600))
+    covariance = root @ root.T / 600 + np.eye(600)
+    inverse, log_determinant = inverse_of(covariance)
+    np.testing.assert_allclose(inverse, np.linalg.inv(covariance), atol=1e-10)
+    assert log_determinant == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-10)
 
 
 def test_a_covariance_that_is_not_positive_definite(problem):

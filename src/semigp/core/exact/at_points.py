@@ -201,7 +201,23 @@ def inverse_of(
     """
     cholesky = np.linalg.cholesky(covariance)
     whitener = inverse_of_lower(cholesky, root)
-    return np.matmul(whitener.T, whitener, out=out), 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
+    inverse = np.empty_like(whitener) if out is None else out
+    return square_of_lower(whitener, inverse), 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
+
+
+def square_of_lower(lower: Float[np.ndarray, "n n"], out: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """LᵀL of a lower triangular matrix, by halves, so that most products with zeros are spared."""
+    if len(lower) <= _SMALL_BLOCK:
+        return np.matmul(lower.T, lower, out=out)
+    half = len(lower) // 2
+    first, last = slice(half), slice(half, None)
+    below = lower[last, first]
+    square_of_lower(lower[first, first], out[first, first])
+    out[first, first] += below.T @ below
+    square_of_lower(lower[last, last], out[last, last])
+    np.matmul(lower[last, last].T, below, out=out[last, first])
+    out[first, last] = out[last, first].T
+    return out
 
 
 def inverse_of_lower(lower: Float[np.ndarray, "n n"], out: Any = None) -> Float[np.ndarray, "n n"]:
