@@ -29,16 +29,16 @@ def test_the_finalists_are_compared_on_more_windows(series, monkeypatch):
     """Twenty windows, then all: the two best candidates of three are fitted again, and the rest is not."""
     fitted = []
 
-    def fit(values, covariates, window, *how, **search):
-        fitted.append((window, search.get("max_rows")))
-        return fit_models(values, covariates, window, *how, **search)
+    def fit(values, covariates, window, max_iter, callback, starts, phase, max_rows, tolerance):
+        fitted.append((window, max_rows))
+        return fit_models(values, covariates, window, max_iter, callback, starts, phase, max_rows, tolerance)
 
     fit_models = dynamics.fit_models
     for name, value in {"_CANDIDATES": (1, 2, 3), "_MAX_TO_TRY": 20, "_FINALISTS": 2, "fit_models": fit}.items():
         monkeypatch.setattr(dynamics, name, value)
     assert dynamics.choose_window(series, np.zeros((120, 0)), 100, None)[0] == 2
     assert fitted[:3] == [(1, 20), (2, 20), (3, 20)]
-    assert sorted(fitted[3:]) == [(2, None), (3, None)]
+    assert sorted(fitted[3:]) == [(2, 500), (3, 500)]
 
 
 def test_a_fit_from_a_good_start_is_short(series):

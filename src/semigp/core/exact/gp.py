@@ -28,7 +28,7 @@ from .evidence import NOISE_FLOOR, Evidence
 from .in_numpy import bumps_and_lines, with_slopes
 
 # The relative rise of log p(y) + log p(θ) at which a search ends. Hardly ever is a tenth of a nat left to gain.
-_TOLERANCE = 3e-6
+TOLERANCE = 3e-6
 _DECIMALS = 8
 
 
@@ -67,7 +67,7 @@ def fit_exact(
     rows: ExactRows,
     hyperpriors: dict[str, LogNormal],
     max_iterations: int,
-    tolerance: float = _TOLERANCE,
+    tolerance: float = TOLERANCE,
     callback: Any = None,
 ) -> tuple[ExactModel, FitReport]:
     """Raise log p(y) + log p(θ), starting from `model`, in NumPy."""

@@ -6,11 +6,10 @@ All values are in standard units.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from ...core.exact.gp import ExactModel, ExactPosterior, ExactRows, condition, fit_exact
+from ...core.exact.gp import TOLERANCE, ExactModel, ExactPosterior, ExactRows, condition, fit_exact
 from ...core.exact.windows import slopes_by_lag, window_table
 from ...core.hyperpriors import LogNormal
 from ...core.kernels import RBF, Linear
@@ -23,7 +22,7 @@ _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
 _SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
 _LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
 _CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
-# All candidates are tried on a few windows, up to a coarse tolerance, and the best of them on as many as in a fit.
+# All candidates are tried on a few windows, and the best of them on as many as in a fit, up to a coarse tolerance.
 _MAX_TO_TRY, _TRIAL_TOLERANCE, _FINALISTS = 250, 1e-4, 3
 
 Fitted = tuple[list[ExactModel], list[FitReport]]
@@ -38,7 +37,7 @@ def fit_models(
     starts: Sequence[ExactModel] = (),
     phase: str = "fit",
     max_rows: int = _MAX_TO_FIT,
-    **search: Any,
+    tolerance: float = TOLERANCE,
 ) -> Fitted:
     """Fit a model for each column of `values` (T, p), to the windows without NaN. Starts can be given."""
     inputs, targets = window_table(values, covariates, window)
@@ -50,7 +49,7 @@ def fit_models(
     for column, first in enumerate(starts or [start] * p):
         rows = ExactRows.of(inputs[some], targets[some, column])
         told = labelled(callback, phase=phase, part=column + 1, parts=p)
-        fits.append(fit_exact(first, rows, _hyperpriors(q), max_iter, callback=told, **search))
+        fits.append(fit_exact(first, rows, _hyperpriors(q), max_iter, tolerance, told))
     return [model for model, _ in fits], [report for _, report in fits]
 
 
@@ -73,21 +72,18 @@ def choose_window(
     candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
     longest = candidates[-1]
 
-    def best(windows: Sequence[int], count: int, **search: Any) -> list[tuple[int, list[ExactModel]]]:
+    def ranked(windows: Sequence[int], max_rows: int) -> list[tuple[int, list[ExactModel]]]:
         """The windows and their models, best first."""
-        found = []
+        found, how = [], ((), "trial", max_rows, _TRIAL_TOLERANCE)
         for tau in windows:
             late = slice(longest - tau, None)
-            models, reports = fit_models(
-                filled[late], covariates[late], tau, max_iter, callback, phase="trial", **search
-            )
+            models, reports = fit_models(filled[late], covariates[late], tau, max_iter, callback, *how)
             found.append((sum(report.bound for report in reports) - tau * filled.shape[1], tau, models))
-        ranked = sorted(found, key=lambda trial: -trial[0])
-        return [(tau, models) for _, tau, models in ranked[:count]]
+        return [(tau, models) for _, tau, models in sorted(found, key=lambda trial: -trial[0])]
 
-    tried = best(candidates, _FINALISTS, max_rows=_MAX_TO_TRY, tolerance=_TRIAL_TOLERANCE)
+    tried = ranked(candidates, _MAX_TO_TRY)
     if len(filled) - longest > _MAX_TO_TRY:
-        tried = best([tau for tau, _ in tried], 1)
+        tried = ranked([tau for tau, _ in tried[:_FINALISTS]], _MAX_TO_FIT)
     return tried[0]
 
 
