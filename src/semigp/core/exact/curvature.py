@@ -66,19 +66,24 @@ class DataEvidence:
         pull = np.outer(weights[at], self.weights) + np.outer(self.weights[at], weights)
         pull += inverse[np.ix_(at, rows)] @ carried + carried[:, at].T @ inverse[rows]
         # P' = M' ∘ B + M ∘ B'
-        pulls = pull * self._bump[at]
-        place = np.full(len(X), -1)
-        place[at] = np.arange(len(at))
-        inside = place[rows] >= 0
-        np.add.at(pulls, place[rows[inside]], self._pull[rows[inside]] * bumps[inside])
-        np.add.at(pulls.T, rows, self._pull[np.ix_(rows, at)] * bumps[:, at])
-        slopes = self._by_inputs(pull, pulls, X, at)
-        # and what comes of X' itself
+        pulls = pull * self._bump[at] + self._pull[at] * _on_both_sides(bumps, rows, at)
+        # Both change G, and so does X' itself.
         direction = np.zeros(X.shape)
         direction[rows, columns] = 1.0
-        return slopes + self._by_inputs(self._pull[at], self._pull[at] * self._bump[at], direction, at), weights
+        still = self._pull[at]
+        return (
+            self._by_inputs(pull, pulls, X, at) + self._by_inputs(still, still * self._bump[at], direction, at),
+            weights,
+        )
 
     def _by_inputs(self, pull: np.ndarray, pulls: np.ndarray, inputs: np.ndarray, at: np.ndarray) -> np.ndarray:
         """Rows of G, from rows of M and P."""
         curved = pulls @ inputs - pulls.sum(axis=1)[:, None] * inputs[at]
         return curved / self.kernel.lengthscales**2 + (pull @ inputs) * self.kernel.linear
+
+
+def _on_both_sides(changes: Float[np.ndarray, "r n"], rows: np.ndarray, at: np.ndarray) -> Float[np.ndarray, "f n"]:
+    """Rows `at` of E D + DᵀEᵀ, where E picks `rows`, and D holds the changes."""
+    found = (at[:, None] == rows).astype(float) @ changes
+    found[:, rows] += changes[:, at].T
+    return found
