@@ -29,16 +29,39 @@ for form in ("gaussian", "mixture"):
 """
 
 
-def _numbers(cores, n, **variables):
-    command = [sys.executable, "-c", _FIT, ",".join(map(str, cores)), str(n)]
+_FORECAST = """
+import os, sys
+os.sched_setaffinity(0, {int(core) for core in sys.argv[1].split(",")})
+import numpy as np
+from semigp import GPForecaster
+series = np.sin(np.arange(int(sys.argv[2])) / 3) + 0.1 * np.random.default_rng(0).normal(size=int(sys.argv[2]))
+series[60:63] = np.nan
+model = GPForecaster(random_state=0).fit(series)
+for value in [*model.forecast(20).paths[:3].ravel(), model.bound_]:
+    print(value.hex())
+"""
+
+
+def _numbers(cores, n, program=_FIT, **variables):
+    command = [sys.executable, "-c", program, ",".join(map(str, cores)), str(n)]
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=300, check=True)
     return np.array([float.fromhex(line) for line in done.stdout.split()])
 
 
-@pytest.mark.skipif(
+_two_cores = pytest.mark.skipif(
     not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="this machine has one core"
 )
+
+
+@_two_cores
 @pytest.mark.parametrize(("n", "variables"), [(200, {}), (2000, {"PJRT_NPROC": "2"})])
 def test_one_core_and_two(n, variables):
     two = sorted(os.sched_getaffinity(0))[:2]
     np.testing.assert_allclose(_numbers(two[:1], n, **variables), _numbers(two, n, **variables), rtol=1e-8, atol=1e-8)
+
+
+@_two_cores
+def test_forecasts_on_one_core_and_two():
+    """NumPy with one thread for products: the very same numbers."""
+    two = sorted(os.sched_getaffinity(0))[:2]
+    np.testing.assert_array_equal(_numbers(two[:1], 300, _FORECAST), _numbers(two, 300, _FORECAST))

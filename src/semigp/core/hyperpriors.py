@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Float
 
 from .numerics.paths import matches
@@ -21,14 +25,24 @@ class LogNormal:
         """The log density of log θ, summed over the entries of θ, up to a constant."""
         return -0.5 * jnp.sum((jnp.log(value / self.median) / self.spread) ** 2)
 
+    def of_logs(self, logs: Float[np.ndarray, ...] | float) -> tuple[float, Float[np.ndarray, ...]]:
+        """The same for log θ in NumPy, and its derivatives."""
+        deviations = (logs - np.log(self.median)) / self.spread
+        return -0.5 * float(np.sum(deviations**2)), -deviations / self.spread
+
 
 def log_hyperprior(parameters: list[tuple[str, Array]], hyperpriors: dict[str, LogNormal]) -> Float[Array, ""]:
     """Σ log p(θ) over all parameters whose path matches the pattern of a hyperprior."""
     total = jnp.zeros(())
-    for pattern, prior in hyperpriors.items():
-        meant = [leaf for path, leaf in parameters if matches(path, [pattern])]
-        if not meant:
-            known = ", ".join(path for path, _ in parameters)
-            raise ValueError(f"The hyperprior on {pattern!r} matches no parameter; there are {known}.")
-        total = total + sum(prior.log_density(leaf) for leaf in meant)
+    for place, prior in meant_by([path for path, _ in parameters], hyperpriors):
+        total = total + prior.log_density(parameters[place][1])
     return total
+
+
+def meant_by(paths: list[str], hyperpriors: dict[str, LogNormal]) -> Iterator[tuple[int, Any]]:
+    """The number of every parameter that has a hyperprior, and the hyperprior."""
+    for pattern, prior in hyperpriors.items():
+        meant = [place for place, path in enumerate(paths) if matches(path, [pattern])]
+        if not meant:
+            raise ValueError(f"The hyperprior on {pattern!r} matches no parameter; there are {', '.join(paths)}.")
+        yield from ((place, prior) for place in meant)

@@ -1,6 +1,5 @@
 """Free simulation, against linear systems."""
 
-import jax
 import numpy as np
 import pytest
 
@@ -25,7 +24,7 @@ def test_a_linear_system_spreads_as_it_should(linear_system, kind):
     window, steps = np.full((1, 1), 1.5), 12
     if kind == "sample":
         bounds = np.array([-10.0]), np.array([10.0])
-        paths, out = sample_paths(jax.random.key(1), [[posterior]], window[None], np.zeros((steps, 0)), bounds, 2000)
+        paths, out = sample_paths(1, [[posterior]], window[None], np.zeros((steps, 0)), bounds, 2000)
         mean, variance = paths.mean(axis=0)[:, 0], paths.var(axis=0)[:, 0]
         assert not out.any()
     else:
@@ -45,6 +44,20 @@ def test_paths_that_run_away_are_held_and_reported():
     inputs = np.linspace(-1, 1, 30)[:, None]
     posterior = condition(ExactModel(Linear(np.array([4.0])), 1e-4), ExactRows.of(inputs, 1.5 * inputs[:, 0]))
     bounds = np.array([-3.0]), np.array([3.0])
-    paths, out = sample_paths(jax.random.key(0), [[posterior]], np.ones((1, 1, 1)), np.zeros((50, 0)), bounds, 10)
+    paths, out = sample_paths(0, [[posterior]], np.ones((1, 1, 1)), np.zeros((50, 0)), bounds, 10)
     assert out.all()
     assert np.abs(paths).max() <= 3.0
+
+
+def test_paths_of_several_pasts_and_outputs():
+    """A path follows the window of its own past: x' = a x starting at 1.5 and at -1.5, in turns by group."""
+    windows = np.array([[[1.5, 1.5]], [[-1.5, -1.5]]])
+    with_both = condition(
+        ExactModel(Linear(np.array([1.0, 1e-9])), 1e-6),
+        ExactRows.of(np.column_stack([np.linspace(-1, 1, 30), np.zeros(30)]), 0.9 * np.linspace(-1, 1, 30)),
+    )
+    bounds = np.full(2, -10.0), np.full(2, 10.0)
+    paths, _ = sample_paths(0, [[with_both] * 2] * 2, windows, np.zeros((3, 0)), bounds, 40, n_groups=4)
+    expected = 1.5 * 0.9 ** np.arange(1, 4)
+    signs = np.repeat([1.0, -1.0, 1.0, -1.0], 10)
+    np.testing.assert_allclose(paths[:, :, 0], signs[:, None] * expected, atol=0.02)

@@ -39,6 +39,31 @@ def test_searches_are_numbered_over_all_windows_and_columns(series, monkeypatch)
     assert [(report.status, len(report.trace)) for report in reports] == [("interrupted", 1)] * 2
 
 
+def test_the_finalists_are_compared_on_more_windows(series, monkeypatch):
+    """Twenty windows, then all: the two best candidates of three are fitted again, and the rest is not."""
+    fitted = []
+
+    def fit(values, covariates, window, max_iter, callback, trial):
+        fitted.append((window, trial.max_rows, trial.number, trial.count))
+        return fit_models(values, covariates, window, max_iter, callback, trial=trial)
+
+    fit_models = dynamics.fit_models
+    for name, value in {"_CANDIDATES": (1, 2, 3), "_MAX_TO_TRY": 20, "_FINALISTS": 2, "fit_models": fit}.items():
+        monkeypatch.setattr(dynamics, name, value)
+    assert dynamics.choose_window(series, np.zeros((120, 0)), 100, None)[0] == 2
+    assert fitted[:3] == [(1, 20, 0, 5), (2, 20, 1, 5), (3, 20, 2, 5)]
+    assert sorted(window for window, *_ in fitted[3:]) == [2, 3]
+    assert [rest for _, *rest in fitted[3:]] == [[500, 3, 5], [500, 4, 5]]
+
+
+def test_a_fit_from_a_good_start_is_short(series):
+    """A second fit that starts where the first ended: no more than five evaluations, and the same evidence to .01."""
+    models, (first,) = dynamics.fit_models(series, np.zeros((120, 0)), 2, 100, None)
+    _, (second,) = dynamics.fit_models(series, np.zeros((120, 0)), 2, 100, None, models)
+    assert second.evaluations <= 5
+    assert second.bound == pytest.approx(first.bound, abs=0.01)
+
+
 def test_relevance_by_lag():
     """Lag 1 has the last inputs of a window; covariates come behind and are left out."""
     kernel = RBF(1.0, np.array([2.0, 1.0, 9.0])) + Linear(np.array([0.0, 1.0, 9.0]))
@@ -57,5 +82,4 @@ def test_the_latest_windows_count(series, monkeypatch):
     monkeypatch.setattr(dynamics, "_MAX_TO_CONDITION", 10)
     model = ExactModel(RBF(1.0, np.ones(2)) + Linear(np.ones(2)), 0.1)
     (posterior,) = dynamics.posteriors([model], series, np.zeros((120, 0)), 2)
-    used = np.asarray(posterior.rows.is_used)
-    np.testing.assert_array_equal(np.asarray(posterior.rows.targets)[used], series[-10:, 0])
+    np.testing.assert_array_equal(posterior.rows.targets, series[-10:, 0])

@@ -43,11 +43,18 @@ class BumpsAndLines:
 
     def __call__(self, left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "a b"]:
         """k(x, x') for all pairs of rows, in the precision of the rows."""
-        scales = self.lengthscales.astype(left.dtype)
-        found = bumps(left / scales, right / scales)
-        found *= left.dtype.type(self.amplitude)
+        found = self.bumps(left, right)
         if self.linear.any():
             found += (left * self.linear.astype(left.dtype)) @ right.T
+        return found
+
+    def bumps(
+        self, left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"], out: Any = None
+    ) -> Float[np.ndarray, "a b"]:
+        """The first term of k(x, x') for all pairs of rows."""
+        scales = self.lengthscales.astype(left.dtype)
+        found = bumps(left / scales, right / scales, out)
+        found *= left.dtype.type(self.amplitude)
         return found
 
     def variance(self, points: Float[np.ndarray, "a d"]) -> Float[np.ndarray, " a"]:
@@ -55,14 +62,30 @@ class BumpsAndLines:
         return self.amplitude + np.sum(points**2 * self.linear, axis=1)
 
 
-def bumps(left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "a b"]:
+def bumps(left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"], out: Any = None) -> Float[np.ndarray, "a b"]:
     """exp(-½ |x - x'|²) for all pairs of rows. One product gives x·x' - ½ |x|² - ½ |x'|²."""
     ones = np.ones((1, 1), left.dtype)
     halves = [-0.5 * np.sum(rows**2, axis=1, keepdims=True) for rows in (left, right)]
     wide = np.hstack([left, halves[0], np.broadcast_to(ones, (len(left), 1))])
-    exponents = wide @ np.hstack([right, np.broadcast_to(ones, (len(right), 1)), halves[1]]).T
+    exponents = np.matmul(wide, np.hstack([right, np.broadcast_to(ones, (len(right), 1)), halves[1]]).T, out=out)
     np.minimum(exponents, 0.0, out=exponents)
     return np.exp(exponents, out=exponents)
+
+
+def kernel_slopes(
+    kernel: BumpsAndLines,
+    points: Float[np.ndarray, "n d"],
+    bump: Float[np.ndarray, "n n"],
+    weights: Float[np.ndarray, "n n"],
+    out: Any = None,
+) -> tuple[float, Float[np.ndarray, " d"], Float[np.ndarray, " d"]]:
+    """Σ_ab W_ab ∂k(x_a, x_b)/∂log θ for θ = a, ℓ and v, with symmetric weights W. `bump` is the first term of k."""
+    scaled, pulls = points / kernel.lengthscales, np.multiply(weights, bump, out=out)
+    totals = pulls.sum(axis=1)
+    # Σ_ab P_ab (z_a - z_b)² = 2 Σ_a z_a² Σ_b P_ab - 2 zᵀPz, for every input at once
+    squares = 2.0 * np.sum(scaled**2 * totals[:, None], axis=0) - 2.0 * np.sum(scaled * (pulls @ scaled), 0)
+    lines = kernel.linear * np.sum(points * (weights @ points), axis=0)
+    return float(totals.sum()), squares, lines
 
 
 @dataclass(frozen=True)
@@ -218,19 +241,47 @@ def has_accelerator() -> bool:
     return jax.default_backend() != "cpu"
 
 
-def inverse_of_lower(lower: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
-    """The inverse of a lower triangular matrix.
+def inverse_of(
+    covariance: Float[np.ndarray, "n n"], root: Any = None, out: Any = None
+) -> tuple[Float[np.ndarray, "n n"], float]:
+    """The inverse of a covariance matrix, and the logarithm of its determinant.
+
+    Memory for the inverse, and for the inverse of the Cholesky factor (`root`), can be given.
+    """
+    cholesky = np.linalg.cholesky(covariance)
+    whitener = inverse_of_lower(cholesky, root)
+    inverse = np.empty_like(whitener) if out is None else out
+    return square_of_lower(whitener, inverse), 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
+
+
+def square_of_lower(lower: Float[np.ndarray, "n n"], out: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """LᵀL of a lower triangular matrix, by halves, so that most products with zeros are spared."""
+    if len(lower) <= _SMALL_BLOCK:
+        return np.matmul(lower.T, lower, out=out)
+    half = len(lower) // 2
+    first, last = slice(half), slice(half, None)
+    below = lower[last, first]
+    square_of_lower(lower[first, first], out[first, first])
+    out[first, first] += below.T @ below
+    square_of_lower(lower[last, last], out[last, last])
+    np.matmul(lower[last, last].T, below, out=out[last, first])
+    out[first, last] = out[last, first].T
+    return out
+
+
+def inverse_of_lower(lower: Float[np.ndarray, "n n"], out: Any = None) -> Float[np.ndarray, "n n"]:
+    """The inverse of a lower triangular matrix. Memory for it, if given, is 0 above the diagonal.
 
     Products of halves are faster than LAPACK's substitution, and other threads can run meanwhile.
     """
+    found = np.zeros_like(lower) if out is None else out
     if len(lower) <= _SMALL_BLOCK:
         (invert,) = scipy.linalg.get_lapack_funcs(("trtri",), (lower,))
-        return np.tril(invert(lower, lower=1)[0])
+        found[:] = np.tril(invert(lower, lower=1)[0])
+        return found
     half = len(lower) // 2
-    found = np.zeros_like(lower)
-    found[:half, :half], found[half:, half:] = (
-        inverse_of_lower(lower[:half, :half]),
-        inverse_of_lower(lower[half:, half:]),
-    )
-    found[half:, :half] = -found[half:, half:] @ (lower[half:, :half] @ found[:half, :half])
+    first, last = slice(half), slice(half, None)
+    inverse_of_lower(lower[first, first], found[first, first])
+    inverse_of_lower(lower[last, last], found[last, last])
+    found[last, first] = -found[last, last] @ (lower[last, first] @ found[first, first])
     return found

@@ -19,7 +19,7 @@ import scipy.linalg
 from jaxtyping import Float, Int
 from scipy.optimize import minimize
 
-from .at_points import JITTER, SINGLE, BumpsAndLines, Predictor, bumps, inverse_of_lower
+from .at_points import JITTER, SINGLE, BumpsAndLines, Predictor, bumps, inverse_of, kernel_slopes
 
 # Noise variances relative to the signal, from which each of several outputs chooses.
 _NOISES = np.geomspace(1e-4, 3.0, 22)
@@ -107,24 +107,20 @@ def _loss(
     value = 0.5 * n * float(np.sum(np.log(scale))) + 0.5 * p * log_determinant
     # ∂value/∂K = -½ M,  M = Σ_p α_p α_pᵀ/s_p - p (K + rI)⁻¹
     M = (weights / scale) @ weights.T - p * inverse
-    pulls = M * bump
-    # Σ_ab P_ab (z_a - z_b)² = 2 Σ_a z_a² Σ_b P_ab - 2 zᵀPz, for every input at once
-    squares = 2.0 * np.sum(scaled**2 * pulls.sum(axis=1)[:, None], axis=0) - 2.0 * np.sum(scaled * (pulls @ scaled), 0)
-    lines = linear * np.sum(X * (M @ X), axis=0)
-    slopes = [np.bincount(groups, part, q) for part in (squares, lines)]
+    _, *by_input = kernel_slopes(BumpsAndLines(1.0, lengthscales, linear), X, bump, M)
+    slopes = [np.bincount(groups, part, q) for part in by_input]
     return value, -0.5 * np.r_[(*slopes, noise * np.trace(M))]
 
 
 def _inverse(covariance: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
     """(K + rI)⁻¹ and log|K + rI|. The memory of K is used."""
-    cholesky = _cholesky(covariance, noise)
-    whitener = inverse_of_lower(cholesky)
-    return whitener.T @ whitener, 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
+    return inverse_of(_with_diagonal(covariance, noise))
 
 
-def _cholesky(covariance: np.ndarray, noise: float) -> np.ndarray:
+def _with_diagonal(covariance: np.ndarray, noise: float) -> np.ndarray:
+    """K + rI, in the memory of K."""
     covariance[np.diag_indices(len(covariance))] += noise + JITTER
-    return np.linalg.cholesky(covariance)
+    return covariance
 
 
 def _with_noise(
@@ -143,7 +139,9 @@ def _with_noise(
     for rows, outputs in patterns:
         covariance, known = found.kernel(X[rows], X[rows]), Y[np.ix_(rows, outputs)]
         if p == 1 or has_shared_noise:
-            white = scipy.linalg.solve_triangular(_cholesky(covariance, noise[0]), known, lower=True)
+            white = scipy.linalg.solve_triangular(
+                np.linalg.cholesky(_with_diagonal(covariance, noise[0])), known, lower=True
+            )
             scale[outputs] = np.sum(white**2, axis=0) / len(rows) + JITTER
             continue
         # With K = U Λ Uᵀ: s = Σ (Uᵀy)²/(λ + r) / n, and the loss is ½ n log s + ½ Σ log(λ + r).

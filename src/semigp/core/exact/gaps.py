@@ -11,18 +11,19 @@ whichever windows it is. Values in the first window have the prior N(0, 1).
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+import scipy.linalg
 import scipy.optimize
 
-from .gp import ExactModel, ExactRows, log_evidence
+from .curvature import DataEvidence
+from .gp import ExactModel
+from .in_numpy import bumps_and_lines
 from .windows import flatten, windows_before
 
-_MAX_ITERATIONS, _NEWTON_STEPS = 300, 3
+_MAX_ITERATIONS, _NEWTON_STEPS, _WALL = 300, 3, 1e100
 # The largest number of windows that are used: first those with a missing value, then the latest of the others.
 _MAX_ROWS = 600
 
@@ -55,24 +56,18 @@ def infer_gaps(
 ) -> Gaps:
     """q(z) of the NaN in `values` (T, p), with one model per column. The search starts at `start`."""
     places = np.nonzero(np.isnan(values))
-    targets = _targets(np.isnan(values).any(axis=1), window)
-    with jax.enable_x64(True):
-        fixed = jax.tree.map(
-            jnp.asarray, (np.nan_to_num(values), covariates[targets], models, targets, places, places[0] < window)
-        )
-        loss = lambda z: [np.asarray(x) for x in _loss_and_gradient(jnp.asarray(z), window, *fixed)]  # noqa: E731
-        options = {"maxiter": _MAX_ITERATIONS, "maxcor": 30}
-        found = scipy.optimize.minimize(loss, start[places], jac=True, method="L-BFGS-B", options=options)
-        best, lowest = found.x, found.fun
-        for _ in range(_NEWTON_STEPS):  # noise-free dynamics are too stiff for L-BFGS alone
-            covariance = _inverse(np.asarray(_curvature(jnp.asarray(best), window, *fixed)))
-            trial = best - covariance @ loss(best)[1]
-            if not loss(trial)[0] < lowest:
-                break
-            best, lowest = trial, loss(trial)[0]
-        covariance = _inverse(np.asarray(_curvature(jnp.asarray(best), window, *fixed)))
+    density = _Density(values, models, window, covariates)
+    options = {"maxiter": _MAX_ITERATIONS, "maxcor": 30}
+    found = scipy.optimize.minimize(density.loss, start[places], jac=True, method="L-BFGS-B", options=options)
+    best, lowest = found.x, found.fun
+    for _ in range(_NEWTON_STEPS):  # noise-free dynamics are too stiff for L-BFGS alone
+        trial = best - _inverse(density.curvature(best)) @ density.loss(best)[1]
+        loss, _ = density.loss(trial)
+        if not loss < lowest:
+            break
+        best, lowest = trial, loss
     steps, columns = places
-    return Gaps(steps, columns, best, covariance)
+    return Gaps(steps, columns, best, _inverse(density.curvature(best)))
 
 
 def _inverse(curvature: np.ndarray) -> np.ndarray:
@@ -92,21 +87,59 @@ def _targets(is_missing: np.ndarray, window: int) -> np.ndarray:
     return np.sort(order[:_MAX_ROWS])
 
 
-def _loss(z, window, known, covariates, models, targets, places, is_first):
-    values = known.at[places].set(z)
-    inputs = flatten(windows_before(values, targets, window), covariates)
-    used = jnp.ones(len(targets), bool)
-    loss = 0.5 * jnp.sum(jnp.where(is_first, z, 0.0) ** 2)
-    for column, model in enumerate(models):
-        loss -= log_evidence(model, ExactRows(inputs, values[targets, column], used))
-    return loss
+class _Density:
+    """-log p(series) as a function of its missing values z."""
 
+    def __init__(self, values: np.ndarray, models: list[ExactModel], window: int, covariates: np.ndarray) -> None:
+        self.values, self.window, is_missing = np.nan_to_num(values), window, np.isnan(values)
+        self.targets = _targets(is_missing.any(axis=1), window)
+        self.covariates = covariates[self.targets]
+        self.places = np.nonzero(is_missing)
+        self.is_first = self.places[0] < window
+        q = window * values.shape[1] + covariates.shape[1]
+        self.models = [(bumps_and_lines(model.kernel, q), float(model.noise_variance)) for model in models]
+        # Where each missing value stands among the inputs and the targets: its number, or -1 for a known value.
+        number = np.full(values.shape, -1)
+        number[self.places] = np.arange(len(self.places[0]))
+        self.in_targets = number[self.targets]
+        windows = windows_before(number, self.targets, window)
+        self.in_inputs = np.asarray(flatten(windows, np.full(covariates[self.targets].shape, -1)))
 
-_loss_and_gradient = jax.jit(jax.value_and_grad(_loss), static_argnums=1)
+    def loss(self, z: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss and its gradient. Where it cannot be computed, it is so high that a line search turns back."""
+        prior, everywhere = np.where(self.is_first, z, 0.0), np.arange(len(self.targets))
+        value, gradient = 0.5 * float(prior @ prior), prior.copy()
+        try:
+            for column, evidence in enumerate(self._evidences(z)):
+                value -= evidence.value
+                gradient -= self._collected(column, evidence.slopes(), evidence.weights, everywhere)
+        except np.linalg.LinAlgError:
+            return _WALL, np.zeros(len(z))
+        return value, gradient
 
+    def curvature(self, z: np.ndarray) -> np.ndarray:
+        """The Hessian of the loss, row by row."""
+        hessian = np.diag(self.is_first.astype(float))
+        at = np.flatnonzero((self.in_inputs >= 0).any(axis=1))
+        for column, evidence in enumerate(self._evidences(z)):
+            for i, row in enumerate(hessian):
+                rows, columns = np.nonzero(self.in_inputs == i)
+                targets = np.flatnonzero(self.in_targets[:, column] == i)
+                row -= self._collected(column, *evidence.along(rows, columns, targets, at), at)
+        return hessian
 
-@functools.partial(jax.jit, static_argnums=1)
-def _curvature(z, window, *fixed):
-    """The Hessian, row by row, by reverse mode over reverse mode. Our kernels' gradients have no forward mode."""
-    _, pull_back = jax.vjp(lambda z: jax.grad(_loss)(z, window, *fixed), z)
-    return jax.lax.map(lambda row: pull_back(row)[0], jnp.eye(len(z)))
+    def _evidences(self, z: np.ndarray) -> Iterator[DataEvidence]:
+        """The evidence of every column's GP, one after the other."""
+        values = self.values.copy()
+        values[self.places] = z
+        inputs = np.asarray(flatten(windows_before(values, self.targets, self.window), self.covariates))
+        for column, model in enumerate(self.models):
+            yield DataEvidence(*model, inputs, values[self.targets, column])
+
+    def _collected(self, column: int, slopes: np.ndarray, weights: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Derivatives by z, from those by the inputs in the rows `at`, and minus those by the targets."""
+        total = np.zeros(len(self.is_first))
+        numbers, own = self.in_inputs[at], self.in_targets[:, column]
+        np.add.at(total, numbers[numbers >= 0], slopes[numbers >= 0])
+        np.add.at(total, own[own >= 0], -weights[own >= 0])
+        return total

@@ -1,9 +1,8 @@
 """Exact GP regression at certain inputs, with one output, for noise that is too small for inducing points.
 
-    log p(y) = -½ yᵀ A⁻¹ y - ½ log|A| - n/2 log 2π,    A = K + (σ² + 1e-8) I
-
 A sparse bound needs jitter on K_uu, which acts like a noise variance of 1e-6 or more. That would ruin the simulation of
-a noise-free system. Rows can be masked, so that data sets of nearly the same size share one compiled program.
+a noise-free system. Fits and posteriors are computed in NumPy, where nothing has to be compiled. Moments at uncertain
+inputs are computed in JAX. For them rows can be masked, so that data of nearly the same size share one program.
 """
 
 from __future__ import annotations
@@ -13,22 +12,24 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.linalg
 from jaxtyping import Bool, Float
 
-from ..hyperpriors import LogNormal, log_hyperprior
+from ..hyperpriors import LogNormal, meant_by
 from ..kernels import Kernel
-from ..kernels.spectral import FeatureMap
 from ..numerics.padding import nearly, pad_rows
-from ..numerics.paths import by_path
-from ..numerics.precision import in_float64
+from ..numerics.paths import parameter_paths
 from ..numerics.pytrees import pytree
 from ..numerics.types import Array
 from ..search.lbfgs import maximise
 from ..search.report import FitReport, with_signal_to_noise
 from ..search.stages import Stage
+from .evidence import NOISE_FLOOR, Evidence
+from .in_numpy import bumps_and_lines, with_slopes
 
-# This is added to the noise variance, for outputs of unit variance. It is about the square root of float64's precision.
-NOISE_FLOOR = 1e-8
+# The relative rise of log p(y) + log p(θ) at which a search ends. Hardly ever is a tenth of a nat left to gain.
+TOLERANCE = 3e-6
+_DECIMALS = 8
 
 
 @pytree
@@ -49,37 +50,16 @@ class ExactRows:
 
     @classmethod
     def of(cls, inputs: np.ndarray, targets: np.ndarray) -> ExactRows:
-        """The rows whose target and inputs are known, filled up with masked rows to a round number."""
+        """The rows whose target and inputs are known."""
         used = ~np.isnan(targets) & ~np.isnan(inputs).any(axis=1)
-        inputs, targets = inputs[used], targets[used]
-        if not len(targets):
+        if not used.any():
             raise ValueError("No row has a known target and known inputs; at least one is needed.")
-        count = nearly(len(targets), share=8)
-        return cls(pad_rows(inputs, count), pad_rows(targets, count), np.arange(count) < len(targets))
+        return cls(inputs[used], targets[used], np.ones(used.sum(), bool))
 
-
-def _factor(model: ExactModel, rows: ExactRows) -> Float[Array, "n n"]:
-    """The Cholesky factor of A, with rows of the identity for masked rows."""
-    both = rows.is_used[:, None] & rows.is_used
-    noise = jnp.where(rows.is_used, model.noise_variance + NOISE_FLOOR, 1.0)
-    return jnp.linalg.cholesky(jnp.where(both, model.kernel.gram(rows.inputs), 0.0) + jnp.diag(noise))
-
-
-def log_evidence(model: ExactModel, rows: ExactRows) -> Float[Array, ""]:
-    """Log p(y), the equation above."""
-    factor = _factor(model, rows)
-    white = jax.scipy.linalg.solve_triangular(factor, rows.targets, lower=True)
-    constant = 0.5 * jnp.sum(rows.is_used) * jnp.log(2.0 * jnp.pi)
-    return -0.5 * white @ white - jnp.sum(jnp.log(jnp.diagonal(factor))) - constant
-
-
-@jax.jit
-def _loss_and_gradient(free: ExactModel, rows: ExactRows, hyperpriors: dict[str, LogNormal]):
-    def loss(free):
-        model = jax.tree.map(jnp.exp, free)
-        return -log_evidence(model, rows) - log_hyperprior(by_path(model), hyperpriors)
-
-    return jax.value_and_grad(loss)(free)
+    def known(self) -> tuple[Float[np.ndarray, "k q"], Float[np.ndarray, " k"]]:
+        """Inputs and outputs of the rows that are not masked, in NumPy. Masked rows come last."""
+        count = int(np.sum(self.is_used))
+        return np.asarray(self.inputs)[:count], np.asarray(self.targets)[:count]
 
 
 def fit_exact(
@@ -87,17 +67,39 @@ def fit_exact(
     rows: ExactRows,
     hyperpriors: dict[str, LogNormal],
     max_iterations: int,
-    tolerance: float = 1e-9,
+    tolerance: float = TOLERANCE,
     callback: Any = None,
 ) -> tuple[ExactModel, FitReport]:
-    """Raise log p(y) + log p(θ), starting from `model`."""
-    with jax.enable_x64(True):
-        free, rows, priors = jax.tree.map(jnp.asarray, (jax.tree.map(jnp.log, model), rows, hyperpriors))
-        stage = Stage("exact", max_iterations)
-        best, report = maximise(lambda f: _loss_and_gradient(f, rows, priors), free, [stage], tolerance, callback)
-    fitted = jax.tree.map(np.exp, best)
-    signal = float(np.mean(in_float64(fitted.kernel.diag)(np.asarray(rows.inputs)[np.asarray(rows.is_used)])))
+    """Raise log p(y) + log p(θ), starting from `model`, in NumPy."""
+    evidence = Evidence(*rows.known())
+    priors = list(meant_by(parameter_paths(model), hyperpriors))
+
+    def loss(free: ExactModel) -> tuple[float, ExactModel]:
+        with np.errstate(all="ignore"):  # a line search may go far out; the search turns back there
+            value, slopes = _of_logs(free, evidence)
+        leaves, structure = jax.tree.flatten(slopes)
+        for place, prior in priors:
+            more, slope = prior.of_logs(jax.tree.leaves(free)[place])
+            value, leaves[place] = value + more, leaves[place] + slope
+        return -value, jax.tree.unflatten(structure, [-leaf for leaf in leaves])
+
+    start = jax.tree.map(lambda leaf: np.log(np.asarray(leaf, float)), model)
+    best, report = maximise(loss, start, [Stage("exact", max_iterations)], tolerance, callback)
+    # The last digits depend on where arrays lie in memory.
+    fitted = jax.tree.map(lambda leaf: np.exp(np.round(leaf, _DECIMALS)), best)
+    signal = bumps_and_lines(fitted.kernel, evidence.inputs.shape[1]).variance(evidence.inputs).mean()
     return fitted, with_signal_to_noise(report, np.atleast_1d(signal / (fitted.noise_variance + NOISE_FLOOR)))
+
+
+def _of_logs(free: ExactModel, evidence: Evidence) -> tuple[float, ExactModel]:
+    """Log p(y), given the logarithms of a model's parameters, and its derivatives in the places of the parameters."""
+    model = jax.tree.map(np.exp, free)
+    kernel = bumps_and_lines(model.kernel, evidence.inputs.shape[1])
+    try:
+        value, (amplitude, lengthscales, linear, noise) = evidence(kernel, float(model.noise_variance))
+    except np.linalg.LinAlgError:
+        return -np.inf, jax.tree.map(np.zeros_like, free)
+    return value, ExactModel(with_slopes(model.kernel, amplitude, lengthscales, linear), noise)
 
 
 @pytree
@@ -137,42 +139,24 @@ class ExactPosterior:
         """k(x, X), with 0 for masked rows."""
         return jnp.where(self.rows.is_used, self.model.kernel.cross(inputs, self.rows.inputs), 0.0)
 
+    def padded(self) -> ExactPosterior:
+        """The same with masked rows, up to a round number, so that posteriors share compiled programs."""
+        count, more = len(self.weights), nearly(len(self.weights), share=8) - len(self.weights)
+        rows = ExactRows(*(pad_rows(part, count + more) for part in jax.tree.leaves(self.rows)))
+        cholesky = scipy.linalg.block_diag(self.cholesky, np.eye(more))
+        return ExactPosterior(self.model, rows, cholesky, pad_rows(self.weights, count + more))
+
     @property
     def noise_variance(self) -> Float[Array, ""] | float:
         """The noise variance, including the floor."""
         return self.model.noise_variance + NOISE_FLOOR
 
 
-@in_float64
-@jax.jit
 def condition(model: ExactModel, rows: ExactRows) -> ExactPosterior:
-    """The posterior of a fitted model."""
-    factor = _factor(model, rows)
-    return ExactPosterior(model, rows, factor, jax.scipy.linalg.cho_solve((factor, True), rows.targets))
-
-
-@pytree
-class ExactDraws:
-    """r functions drawn from the posterior by Matheron's rule. They share one set of random features."""
-
-    posterior: ExactPosterior
-    features: FeatureMap
-    feature_weights: Float[Array, "f r"]
-    row_weights: Float[Array, "n r"]
-
-    def each(self, inputs: Float[Array, "r q"]) -> Float[Array, " r"]:
-        """The values of the functions, each at its own input: function i at row i of `inputs`."""
-        prior = jnp.einsum("rf,fr->r", self.features(inputs), self.feature_weights)
-        return prior + jnp.einsum("rn,nr->r", self.posterior.cross(inputs), self.row_weights)
-
-
-def draw_exact(posterior: ExactPosterior, key: Any, n_draws: int, n_features: int) -> ExactDraws:
-    """f(·) = φ(·)ᵀw + k(·, X) A⁻¹ (y - φ(X)ᵀw - ε),  w ~ N(0, I), ε ~ N(0, σ²)."""
-    key_map, key_weights, key_noise = jax.random.split(key, 3)
-    rows = posterior.rows
-    features = posterior.model.kernel.feature_map(key_map, n_features, rows.inputs.shape[1])
-    at_rows = features(rows.inputs)  # [n, f]
-    weights = jax.random.normal(key_weights, (at_rows.shape[1], n_draws), jnp.float64)
-    noise = jnp.sqrt(posterior.noise_variance) * jax.random.normal(key_noise, (len(at_rows), n_draws), jnp.float64)
-    residual = jnp.where(rows.is_used[:, None], rows.targets[:, None] - at_rows @ weights - noise, 0.0)
-    return ExactDraws(posterior, features, weights, jax.scipy.linalg.cho_solve((posterior.cholesky, True), residual))
+    """The posterior of a fitted model, in NumPy."""
+    inputs, targets = rows.known()
+    covariance = bumps_and_lines(model.kernel, inputs.shape[1])(inputs, inputs)
+    covariance[np.diag_indices(len(inputs))] += model.noise_variance + NOISE_FLOOR
+    cholesky = np.linalg.cholesky(covariance)
+    weights = scipy.linalg.cho_solve((cholesky, True), targets, check_finite=False)
+    return ExactPosterior(model, ExactRows.of(inputs, targets), cholesky, weights)

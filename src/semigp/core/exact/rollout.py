@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import jax
@@ -15,7 +13,8 @@ from jaxtyping import Float
 
 from ..numerics.precision import in_float64
 from ..numerics.types import Array
-from .gp import ExactPosterior, draw_exact
+from .draws import ExactDraws, draw_exact
+from .gp import ExactPosterior
 from .windows import flatten
 
 
@@ -31,17 +30,18 @@ class Moments(Protocol):
 
 # Moment matching subtracts nearly equal numbers. With a smaller noise variance than this, only rounding errors remain.
 LEAST_NOISE = 1e-6
-_STEPS_AT_ONCE = 100  # of a simulation, in one call of a compiled program
+# (parts of the work, what is done) → the parts, one after the other
+Watch = Callable[[Sequence[Any], str], Iterable[Any]]
 
 
 def sample_paths(
-    key: Any,
+    seed: int,
     components: list[list[ExactPosterior]],
     windows: Float[np.ndarray, "k tau p"],
     covariates: Float[np.ndarray, "steps c"],
     bounds: tuple[Float[np.ndarray, " p"], Float[np.ndarray, " p"]],
     n_paths: int,
-    watch: Callable[[Sequence[Any], str], Iterable[Any]] = lambda items, doing: items,
+    watch: Watch = lambda items, doing: items,
     n_groups: int = 20,
     n_features: int = 256,
 ) -> tuple[Float[np.ndarray, "s steps p"], np.ndarray]:
@@ -54,59 +54,38 @@ def sample_paths(
     k = len(components)
     groups = -(-min(n_groups, n_paths) // k) * k
     each = -(-n_paths // groups)
-    chosen = np.arange(groups) % k
-    key_draws, key_noise = jax.random.split(key)
-    keys = [jax.random.split(one, groups) for one in jax.random.split(key_draws, len(components[0]))]
-    draw, drawn = in_float64(functools.partial(_draw, each, n_features)), [[] for _ in keys]  # type: ignore[var-annotated]
-    # One group after the other, because batches of LAPACK calls that run side by side can deadlock.
-    for group, output in watch([*itertools.product(range(groups), range(len(keys)))], "functions"):
-        drawn[output].append(draw(components[chosen[group]][output], keys[output][group]))
-    draws = [jax.tree.map(lambda *leaves: np.stack(leaves), *some) for some in drawn]
-    noise = np.array([[np.sqrt(one.noise_variance) for one in components[i]] for i in chosen])[
-        :, None
-    ]  # [groups, 1, p]
-    paths, out = _rolled(draws, noise, key_noise, windows[chosen], each, covariates, bounds, watch)
-    paths = np.moveaxis(paths, 0, 2).reshape(-1, len(covariates), windows.shape[2])
-    return paths[:n_paths], np.ravel(out)[:n_paths]
+    paths, out = np.empty((groups, each, len(covariates), windows.shape[2])), np.empty((groups, each), bool)
+    for component, (posteriors, window) in watch([*enumerate(zip(components, windows, strict=True))], "paths"):
+        own = np.arange(component, groups, k)
+        randoms = [np.random.default_rng([seed, int(group)]) for group in own]
+        draws = [draw_exact(posterior, randoms, each, n_features) for posterior in posteriors]
+        sizes = np.sqrt([float(posterior.noise_variance) for posterior in posteriors])
+        noise = sizes * np.stack([random.normal(size=(each, *paths.shape[2:])) for random in randoms])
+        paths[own], out[own] = _roll(draws, window, covariates, noise, bounds, watch)
+    return paths.reshape(-1, *paths.shape[2:])[:n_paths], out.ravel()[:n_paths]
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
-def _draw(each: int, n_features: int, posterior, key):
-    """Drawn functions without the Cholesky factor, which is large and not needed to evaluate them."""
-    drawn = draw_exact(posterior, key, each, n_features)
-    return replace(drawn, posterior=replace(drawn.posterior, cholesky=jnp.zeros((0, 0))))
-
-
-def _rolled(draws, noise, key, windows, each: int, covariates, bounds, watch) -> tuple[np.ndarray, np.ndarray]:
-    """Paths [steps, groups, each, p], and whether each path was ever outside the bounds."""
-    groups, steps = len(windows), len(covariates)
-    keys, size = jax.random.split(key, steps), min(_STEPS_AT_ONCE, steps)
-    state = np.repeat(windows[:, None], each, axis=1), np.zeros((groups, each), bool)
-    parts, run = [], in_float64(_roll)
-    for start in watch(range(0, steps, size), "steps"):
-        # All parts have the same shape. What the last one has too much is cut off.
-        places = np.minimum(np.arange(start, start + size), steps - 1)
-        is_real = np.arange(start, start + size) < steps
-        state, held = run(draws, noise, state, covariates[places], keys[places], is_real, *bounds)
-        parts.append(held[is_real])
-    return np.concatenate(parts), state[1]
-
-
-@jax.jit
-def _roll(draws, noise, state, covariates, keys, is_real, low, high):
-    """The state after some steps, and their values [steps, groups, each, p]."""
-
-    def step(state, now):
-        windows, was_out = state
-        extra, key, is_real = now
-        inputs = flatten(windows, extra)
-        values = jnp.stack([jax.vmap(lambda d, x: d.each(x))(some, inputs) for some in draws], axis=-1)
-        values = values + noise * jax.random.normal(key, values.shape, values.dtype)
-        held = jnp.clip(values, low, high)
-        was_out = was_out | (is_real & jnp.any(held != values, axis=-1))
-        return (jnp.concatenate([windows[:, :, 1:], held[:, :, None]], axis=2), was_out), held
-
-    return jax.lax.scan(step, state, (covariates, keys, is_real))
+def _roll(
+    draws: list[ExactDraws],
+    window: Float[np.ndarray, "tau p"],
+    covariates: Float[np.ndarray, "steps c"],
+    noise: Float[np.ndarray, "g r steps p"],
+    bounds: tuple[np.ndarray, np.ndarray],
+    watch: Watch,
+) -> tuple[Float[np.ndarray, "g r steps p"], np.ndarray]:
+    """Functions rolled forward with noise, and whether each path was ever outside the bounds."""
+    groups, each, steps, p = noise.shape
+    tau = len(window)
+    values = np.empty((groups, each, tau + steps, p))  # the window, and the path behind it
+    values[:, :, :tau] = window
+    was_out = np.zeros((groups, each), bool)
+    for step in watch(range(steps), "paths"):
+        inputs = np.asarray(flatten(values[:, :, step : step + tau], covariates[step]))
+        new = np.stack([functions.each(inputs) for functions in draws], axis=-1) + noise[:, :, step]
+        held = np.clip(new, *bounds)
+        was_out |= (held != new).any(axis=-1)
+        values[:, :, step + tau] = held
+    return values[:, :, tau:], was_out
 
 
 def propagate(

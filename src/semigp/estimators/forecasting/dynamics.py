@@ -5,9 +5,12 @@ All values are in standard units.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...core.exact.gp import ExactModel, ExactPosterior, ExactRows, condition, fit_exact
+from ...core.exact.gp import TOLERANCE, ExactModel, ExactPosterior, ExactRows, condition, fit_exact
 from ...core.exact.windows import slopes_by_lag, window_table
 from ...core.hyperpriors import LogNormal
 from ...core.kernels import RBF, Linear
@@ -21,8 +24,19 @@ _MAX_TO_FIT, _MAX_TO_CONDITION = 500, 2000
 _SPREAD, _SIGNAL_SPREAD = 3.0, 1.0
 _LINEAR_VARIANCE, _START_NOISE = 0.1, 1e-3
 _CANDIDATES = (1, 2, 3, 4, 6, 9, 12, 18, 24, 36)
+# All candidates are tried on a few windows, and the best of them on as many as in a fit, up to a coarse tolerance.
+_MAX_TO_TRY, _TRIAL_TOLERANCE, _FINALISTS = 250, 1e-4, 3
 
 Fitted = tuple[list[ExactModel], list[FitReport]]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The place of a fit among those that are compared, and the largest number of windows that it uses."""
+
+    number: int
+    count: int
+    max_rows: int
 
 
 def fit_models(
@@ -31,26 +45,31 @@ def fit_models(
     window: int,
     max_iter: int,
     callback: Callback | None,
-    trial: tuple[int, int] | None = None,
+    starts: Sequence[ExactModel] = (),
+    trial: Trial | None = None,
 ) -> Fitted:
-    """Fit a model for each column of `values` (T, p), to the windows without NaN.
+    """Fit a model for each column of `values` (T, p), to the windows without NaN. Starts can be given.
 
-    `trial` is the number of this fit among those that are compared, and how many there are. After an interrupt, the
-    searches for the columns that are left end at once.
+    After an interrupt, the searches for the columns that are left end at once.
     """
     inputs, targets = window_table(values, covariates, window)
     usable = np.flatnonzero(~np.isnan(np.column_stack([inputs, targets])).any(axis=1))
-    some = usable[np.unique(np.linspace(0, len(usable) - 1, min(_MAX_TO_FIT, len(usable))).astype(int))]
+    some = usable[
+        np.unique(
+            np.linspace(0, len(usable) - 1, min(trial.max_rows if trial else _MAX_TO_FIT, len(usable))).astype(int)
+        )
+    ]
     q, p = inputs.shape[1], targets.shape[1]
     start = ExactModel(RBF(1.0, np.full(q, np.sqrt(q))) + Linear(np.full(q, _LINEAR_VARIANCE / q)), _START_NOISE)
     models: list[ExactModel] = []
     reports: list[FitReport] = []
-    number, count = trial or (0, 1)
-    for column in range(p):
+    number, count = (0, 1) if trial is None else (trial.number, trial.count)
+    for column, first in enumerate(starts or [start] * p):
         rows = ExactRows.of(inputs[some], targets[some, column])
         place = {"part": number * p + column + 1, "parts": count * p, "phase": "trial" if trial else "fit"}
         told = at_once if reports and reports[-1].status == "interrupted" else labelled(callback, **place)
-        model, report = fit_exact(start, rows, _hyperpriors(q), max_iter, callback=told)
+        tolerance = TOLERANCE if trial is None else _TRIAL_TOLERANCE
+        model, report = fit_exact(first, rows, _hyperpriors(q), max_iter, tolerance, told)
         models.append(model)
         reports.append(report)
     return models, reports
@@ -74,15 +93,25 @@ def choose_window(
     an interrupt, it is the best window so far.
     """
     candidates = [tau for tau in _CANDIDATES if tau <= max(1, len(filled) // 4)]
-    longest, found = candidates[-1], {}
-    for number, tau in enumerate(candidates):
-        late, trial = slice(longest - tau, None), (number, len(candidates))
-        models, reports = fit_models(filled[late], covariates[late], tau, max_iter, callback, trial)
-        found[tau] = sum(report.bound for report in reports) - tau * filled.shape[1], models
-        if reports[-1].status == "interrupted":
-            break
-    window = max(found, key=lambda tau: found[tau][0])
-    return window, found[window][1], reports
+    longest = candidates[-1]
+    has_final = len(filled) - longest > _MAX_TO_TRY
+    count = len(candidates) + has_final * min(_FINALISTS, len(candidates))
+
+    def ranked(windows: Sequence[int], first: int, max_rows: int) -> tuple[list[tuple[int, list[ExactModel]]], list]:
+        """The windows and their models, best first, and the reports of the latest fits."""
+        found = []
+        for number, tau in enumerate(windows):
+            late, trial = slice(longest - tau, None), Trial(first + number, count, max_rows)
+            models, reports = fit_models(filled[late], covariates[late], tau, max_iter, callback, trial=trial)
+            found.append((sum(report.bound for report in reports) - tau * filled.shape[1], tau, models))
+            if reports[-1].status == "interrupted":
+                break
+        return [(tau, models) for _, tau, models in sorted(found, key=lambda trial: -trial[0])], reports
+
+    tried, reports = ranked(candidates, 0, _MAX_TO_TRY)
+    if has_final and reports[-1].status != "interrupted":
+        tried, reports = ranked([tau for tau, _ in tried[:_FINALISTS]], len(candidates), _MAX_TO_FIT)
+    return *tried[0], reports
 
 
 def has_enough_windows(values: np.ndarray, covariates: np.ndarray, window: int) -> bool:

@@ -7,14 +7,13 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
-import jax
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ...core.exact.evidence import NOISE_FLOOR
 from ...core.exact.gaps import Gaps, infer_gaps
-from ...core.exact.gp import NOISE_FLOOR
 from ...core.exact.rollout import LEAST_NOISE, propagate, sample_paths
 from ...core.numerics import checks
 from ...core.search.report import Callback, FitReport
@@ -189,16 +188,15 @@ class GPForecaster(Saved, BaseEstimator):
     def _fit_models(self, standard: np.ndarray, extra: np.ndarray, callback: Callback | None) -> tuple[int, Any, Any]:
         """The window, and the fitted models with their reports. After an interrupt, they are the latest there are."""
         filled, how = fill_gaps(standard), (self.max_iter, callback)
-        if isinstance(self.window, str):
-            window, models, reports = choose_window(filled, extra, *how)
+        window, starts = self.window, []
+        if isinstance(window, str):
+            window, starts, reports = choose_window(filled, extra, *how)
             if worst(reports).status == "interrupted":
-                return window, models, reports
-        else:
-            window = self.window
+                return window, starts, reports
         # The first fit uses the windows without gaps, if there are enough of them. The second uses all windows, with
         # the gaps filled by a draw: their means would fit too well, and the noise would be underestimated.
         is_enough = has_enough_windows(standard, extra, window)
-        models, reports = fit_models(standard if is_enough else filled, extra, window, *how)
+        models, reports = fit_models(standard if is_enough else filled, extra, window, *how, starts)
         if np.isnan(standard).any() and worst(reports).status != "interrupted":
             gaps = infer_gaps(standard, filled, models, window, extra)
             drawn = gaps.filled(standard, gaps.draws(1, self._seed)[0])
@@ -273,7 +271,7 @@ class GPForecaster(Saved, BaseEstimator):
         low, high = np.nanmin(standard, axis=0), np.nanmax(standard, axis=0)
         bounds = low - (high - low), high + (high - low)
         known = self._components, self._last
-        paths, ran_out = sample_paths(jax.random.key(seed), *known, extra, bounds, n_paths, in_steps)
+        paths, ran_out = sample_paths(seed, *known, extra, bounds, n_paths, in_steps)
         if ran_out.mean() > 0.05:
             warnings.warn(
                 f"{ran_out.mean():.0%} of the paths ran away and were held at limits: below the series' minimum, or "
@@ -292,7 +290,7 @@ class GPForecaster(Saved, BaseEstimator):
         if propagation != "none":
             models = [replace(m, noise_variance=max(float(m.noise_variance), LEAST_NOISE)) for m in models]
         own = self._covariate_scale.standard(self._covariates)
-        matched = posteriors(models, past, own, self.window_)
+        matched = [posterior.padded() for posterior in posteriors(models, past, own, self.window_)]
         noise = np.array([m.noise_variance + NOISE_FLOOR for m in self._models])
         mean, variance = propagate(propagation, matched, noise, past[-self.window_ :], extra)
         low, high = np.nanmin(past, axis=0), np.nanmax(past, axis=0)
