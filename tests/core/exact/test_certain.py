@@ -130,12 +130,3 @@ def test_an_output_with_holes_is_fitted_on_its_known_rows(table):
     )
     for name in ("lengthscales", "linear", "noise", "scale", "log_evidence"):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
-
-
-def test_without_iterations_only_scale_and_noise_are_found_anew(table, found):
-    """Twice the outputs: four times the scales, to rounding. Kernel and evidence stay as they are."""
-    X, Y = table
-    again = fit_hyperparameters(X, 2.0 * Y, GROUPS, found, 0)
-    np.testing.assert_allclose(again.scale, 4.0 * found.scale, rtol=1e-4)
-    for name in ("lengthscales", "linear", "noise", "log_evidence", "free"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))

@@ -135,8 +135,7 @@ def test_a_stop_leaves_a_particle(problem, when):
 
 @pytest.mark.parametrize("n", [600, 2500])
 def test_many_rows(n, monkeypatch):
-    """Hyperparameters of tables that are kept differ in scale only; blocks of rows and inducing points find the hidden
-    inputs, to half of their spread."""
+    """Blocks of rows and inducing points find the hidden inputs, to half of their spread; seeds decide."""
     monkeypatch.setattr(chains, "_ROWS_AT_ONCE", 200)
     random = np.random.default_rng(0)
     truth = random.normal(size=(n, 2))
@@ -149,8 +148,7 @@ def test_many_rows(n, monkeypatch):
         )
         for _ in range(2)
     )
-    first, second = found[0]
-    np.testing.assert_array_equal(first.parameters.free, second.parameters.free)
-    np.testing.assert_array_equal(second.table, again[0][1].table)
+    last = found[0][-1].table
+    np.testing.assert_array_equal(last, again[0][-1].table)
     holes = np.isnan(table)
-    assert np.sqrt(np.mean((second.table - truth)[holes] ** 2)) < 0.5
+    assert np.sqrt(np.mean((last - truth)[holes] ** 2)) < 0.5

@@ -55,8 +55,7 @@ def fit_hyperparameters(
 ) -> Hyperparameters:
     """The hyperparameters of highest evidence. `groups` holds the number of the group of every input.
 
-    With shared noise all outputs have the same s and r. Without iterations, only these are found anew, and the evidence
-    is that of the start.
+    With shared noise all outputs have the same s and r.
     """
     q = int(groups.max()) + 1 if len(groups) else 1
     means = np.r_[np.full(q, 0.5 * np.log(q)), np.full(q, _LINEAR - np.log(q)), _NOISE]
@@ -72,8 +71,6 @@ def fit_hyperparameters(
             value, gradient = value + more, gradient + slope
         return value, gradient
 
-    if start is not None and not max_iterations:
-        return _with_noise(start.free, start.log_evidence, inputs, targets, groups, patterns, has_shared_noise)
     bounds = [(-2.0, 6.0)] * q + [(-12.0, 6.0)] * q + [(-10.0, 1.0)]
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iterations})
     # The last digits depend on where arrays lie in memory, so that a fit in another thread would differ.

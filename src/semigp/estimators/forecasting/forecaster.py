@@ -188,7 +188,8 @@ class GPForecaster(Saved, BaseEstimator):
     def _fit_models(self, standard: np.ndarray, extra: np.ndarray, callback: Callback | None) -> tuple[int, Any, Any]:
         """The window, and the fitted models with their reports. After an interrupt, they are the latest there are."""
         filled, how = fill_gaps(standard), (self.max_iter, callback)
-        window, starts = self.window, []
+        window: Any = self.window
+        starts: list = []
         if isinstance(window, str):
             window, starts, reports = choose_window(filled, extra, *how)
             if worst(reports).status == "interrupted":

@@ -32,9 +32,9 @@ _CANDIDATES, _TREES, _BURN_IN = 12, 3, 4
 _MOVED = 5.0  # about how many holes of a row a candidate fills anew
 _COLUMNS_AT_ONCE = 16  # only so many columns are drawn anew in a sweep, so that wide tables do not take long
 _ROWS_AT_ONCE = 10_000  # of which candidates are made, and weighed, at once
-# Iterations of the search for hyperparameters: at the very first, at the start of a chain, later, and of many rows once
-# more at its end. Until then it has up to `_ROWS_TO_FIT` rows, at the end `_ROWS_AT_END`.
-_FIRST, _START, _LATER, _LAST, _FIT_AFTER = 40, 15, 5, 10, 2
+# Iterations of the search for hyperparameters: at the very first, at the start of a chain, and after every sweep.
+_FIRST, _START, _LATER = 40, 15, 3
+# The largest number of rows that it has, and if a table is kept.
 _ROWS_TO_FIT, _ROWS_AT_END = 500, 1000
 
 
@@ -117,33 +117,20 @@ def _draw_chain(
 ) -> list[Particle]:
     """The tables that are kept of one chain. If it is told to stop before there is one, that is its present one."""
     table = start(random)
+    parameters = _fit(search, table, targets, relations, parameters, _START)
     particles: list[Particle] = []
     for sweep in range(schedule.n_sweeps):
-        if sweep in (0, _FIT_AFTER):
-            parameters = _fit(search, table, targets, relations, parameters, _LATER if sweep else _START)
         _sweep(table, targets, relations, parameters, random)
         stop = tell(sweep, parameters.log_evidence)
-        if schedule.is_kept(sweep) or (stop and not particles):
-            parameters = _refit(search, table, targets, relations, parameters, not particles)
+        is_kept = schedule.is_kept(sweep) or (stop and not particles)
+        most_rows = _ROWS_AT_END if is_kept else _ROWS_TO_FIT
+        # The better the table, the less noise: the next sweep should know.
+        parameters = _fit(search, table, targets, relations, parameters, _LATER, most_rows)
+        if is_kept:
             particles.append(Particle(table.copy(), parameters, chain))
         if stop:
             break
     return particles
-
-
-def _refit(
-    search: Search,
-    table: np.ndarray,
-    targets: np.ndarray,
-    relations: Relations,
-    parameters: Hyperparameters,
-    is_first: bool,
-) -> Hyperparameters:
-    """The hyperparameters of a table that is kept. Of many rows, only the first one's are searched for."""
-    if len(table) <= _ROWS_TO_FIT:
-        return _fit(search, table, targets, relations, parameters, _LATER)
-    most = _LAST if is_first else 0
-    return _fit(search, table, targets, relations, parameters, most, _ROWS_AT_END)
 
 
 def _fit(
@@ -155,6 +142,7 @@ def _fit(
     iterations: int,
     most_rows: int = _ROWS_TO_FIT,
 ) -> Hyperparameters:
+    """Hyperparameters of the GP of the outputs, from some rows of a table."""
     rows = np.flatnonzero(~np.isnan(targets).all(axis=1))
     if len(rows) > most_rows:  # rows are sorted by content, so that every so-many-th is a fair sample
         rows = rows[np.linspace(0, len(rows) - 1, most_rows).astype(int)]
@@ -185,7 +173,7 @@ def _sweep(
 
 def _n_parts(n_rows: int, n_with_holes: int) -> int:
     """In how many parts rows are weighed. The fewer rows there are, the more each of them is needed by the others."""
-    return min(10 if n_rows <= _FEW_ROWS else 4 if n_rows <= _MANY_ROWS else 2, n_with_holes)
+    return min(10 if n_rows <= _FEW_ROWS else 6 if n_rows <= _MANY_ROWS else 2, n_with_holes)
 
 
 def _in_blocks(rows: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
