@@ -34,11 +34,13 @@ def map_side_by_side(function: Callable[[S], T], items: Iterable[S], doing: str 
         return [future.result() for future in (futures if doing is None else steps(futures, doing))]
 
 
-def run_chains(chains: Sequence[Callable[[Tell], T]], is_stopped: IsStopped) -> tuple[list[T], bool]:
+def run_chains(
+    chains: Sequence[Callable[[Tell], T]], is_stopped: IsStopped, n_threads: int | None = None
+) -> tuple[list[T], bool]:
     """What all chains return, and whether they were stopped.
 
     `is_stopped` is called in this thread, after every sweep. If it returns True, or the user interrupts, every chain is
-    told to stop after its present sweep.
+    told to stop after its present sweep. By default there is a thread for every core.
     """
     stop, news = Event(), queue.SimpleQueue[tuple[int, int, float] | None]()
 
@@ -53,7 +55,7 @@ def run_chains(chains: Sequence[Callable[[Tell], T]], is_stopped: IsStopped) -> 
             stop.set()  # the others need not go on
             raise
 
-    with ThreadPoolExecutor(min(len(chains), n_cores())) as pool:
+    with ThreadPoolExecutor(min(len(chains), n_threads or n_cores())) as pool:
         futures = [pool.submit(run, number) for number in range(len(chains))]
         for future in futures:
             future.add_done_callback(lambda _: news.put(None))
