@@ -27,7 +27,8 @@ from .side_by_side import IsStopped, Tell, map_side_by_side, run_chains
 # of the table. Beyond, by a GP with inducing points of up to `_MOST_TO_WEIGH` rows.
 _ROWS_TO_WEIGH, _MANY_ROWS, _INDUCING, _MOST_TO_WEIGH = 1000, 2000, 500, 10_000
 # What one row does not say, the others do: of more than these rows there are fewer chains, which keep fewer tables.
-_SMALL, _FEW_ROWS, _VERY_MANY_ROWS = 150, 500, 50_000
+_FEW_ROWS, _VERY_MANY_ROWS = 500, 50_000
+_SMALL = 150  # rows up to which one thread is faster than several
 _CANDIDATES, _TREES, _BURN_IN = 12, 3, 4
 _MOVED = 5.0  # about how many holes of a row a candidate fills anew
 _COLUMNS_AT_ONCE = 16  # only so many columns are drawn anew in a sweep, so that wide tables do not take long
@@ -93,7 +94,7 @@ def draw_particles(
         partial(_draw_chain, schedule, search, chain, starts[chain], targets, relations, first, numbers[chain])
         for chain in range(schedule.n_chains)
     ]
-    # The steps with small tables are so short that threads would only wait for each other.
+    # Steps with small tables are so short that threads would only wait for each other.
     found, was_stopped = run_chains(chains, is_stopped, 1 if len(targets) <= _SMALL else None)
     kept = [particle for particles in found for particle in particles]
     return kept or [Particle(guess, first, 0)], was_stopped

@@ -65,7 +65,7 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
     ----------
     n_inducing : int
         The number of inducing points. If all inputs are certain, up to twice as many rows are fitted by an exact GP.
-        The GP of a particle is exact up to 1000 rows, and beyond that it has at least 500 inducing points.
+        The GP of a particle is exact up to 1000 rows, and beyond that it has at least 1000 inducing points.
     input_prior : {"correlated", "standard"}
         The prior of the missing inputs: learned from the rows, or N(0, I) as in the paper.
     output_noise : {"per-output", "shared"}
@@ -79,7 +79,8 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         together with the model. "auto" means particles, or with a mesh or a checkpoint, which know no particles, a
         mixture. With ``input_prior="standard"``, and if no input is missing, it is always Gaussian.
     n_draws : int
-        The number of draws of the missing inputs. Each of them has a GP.
+        The number of draws of the missing inputs. Each of them has a GP. Of more than 500 rows there are at most 10
+        particles, and of more than 50,000 at most 5.
     max_iter : int
         The largest number of iterations of the optimiser in each stage. The chains of particles have a fixed length.
     callback : callable, optional
