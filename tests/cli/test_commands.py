@@ -69,7 +69,11 @@ def test_error_bars_from_an_option_are_those_of_a_column(shell):
 
 
 def test_impute(shell):
-    """Known entries stay as they were written, holes get what was there: RMSE under 0.3 standard deviations."""
+    """Known entries stay as they were written, holes get what was there, to 0.4 standard deviations.
+
+    Where length and width are both missing, only their product is known. So the RMSE of these two depends on the seed:
+    0.2 to 0.36 over eight seeds, of this method and of the one before. The others have 0.04 to 0.08.
+    """
     shell("impute data.csv -o filled.csv --save model.semigp --quiet")
     before, after = pl.read_csv("data.csv"), pl.read_csv("filled.csv")
     truth, names = Table().truth(), Table.names
@@ -79,7 +83,7 @@ def test_impute(shell):
         np.testing.assert_array_equal(after[name].to_numpy()[~holes], before[name].to_numpy()[~holes])
         np.testing.assert_array_equal(after[f"{name}_std"].to_numpy() > 0, holes)
         error = (after[name].to_numpy() - truth[:, k])[holes] / truth[:, k].std()
-        assert np.sqrt(np.mean(error**2)) < 0.3
+        assert np.sqrt(np.mean(error**2)) < (0.4 if name in ("length", "width") else 0.1)
     again = shell("impute data.csv --model model.semigp --quiet").stdout  # as new rows
     assert pl.read_csv(again.encode()).null_count().sum_horizontal().item() == 0
 

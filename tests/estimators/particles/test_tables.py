@@ -73,7 +73,7 @@ def test_an_interrupt_leaves_a_table(table, when):
 
     found = draw_tables(table, layout, _wanted, 6, 50, random, is_stopped)
     assert found.is_interrupted
-    assert len(found.tables) == 2
+    assert len(found.tables) == 3
     assert np.isfinite(found.tables).all()
     assert set(found.expectations) == {0, 1, 2}
     assert len(found.evidence) < 50

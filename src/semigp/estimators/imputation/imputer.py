@@ -44,7 +44,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     The method is chained equations. Every column is predicted from all the others, and its missing entries are drawn
     given the current values of the rest. A number is predicted by a Gaussian process and by random trees, weighed by
     how well they predict known entries. Trees propose values that occur in similar rows. A category is predicted by
-    trees. Chains of several sweeps over all columns draw the whole table `n_draws` times: up to three draws come from
+    trees. Chains of several sweeps over all columns draw the whole table `n_draws` times: up to two draws come from
     the second half of each chain. What is filled in lies in the range of the known values. No column is special here:
     to predict one column, use `SemiDescribedGPRegressor`.
 
@@ -101,7 +101,7 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self,
         n_draws: int = 10,
         *,
-        max_iter: int = 10,
+        max_iter: int = 8,
         callback: Callback | None = None,
         random_state: Any = None,
         categorical_features: Any = None,

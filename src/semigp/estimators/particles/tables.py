@@ -18,7 +18,7 @@ from .schedule import Schedule
 from .side_by_side import IsStopped, Tell, run_chains
 
 _TREES = 3
-_KEPT = 3  # tables of a chain
+_KEPT = 2  # tables of a chain
 # Sweeps over new rows.
 _SWEEPS_OF_NEW_ROWS = 5
 
@@ -65,7 +65,7 @@ def draw_tables(
 
 
 def schedule_for(n_tables: int, n_sweeps: int) -> Schedule:
-    """Chains that keep at least `n_tables` tables, up to three each, in the second half of their sweeps."""
+    """Chains that keep at least `n_tables` tables, up to two each, in the second half of their sweeps."""
     n_kept = min(_KEPT, n_tables, -(-n_sweeps // 2))
     n_between = max(1, (n_sweeps // 2) // n_kept)
     return Schedule(-(-n_tables // n_kept), n_sweeps, n_kept, n_between)
