@@ -5,7 +5,7 @@ draws of some of its missing inputs given the others, without the outputs. One o
 proportion to the density of the row's outputs under the GP of other rows. If the candidates were independent draws
 from p(x missing | x known), this would be a step of a Markov chain whose stationary distribution is p(x missing | x
 known, y): iterated sampling importance resampling (Andrieu, Lee and Vihola 2018). They are that where one entry is
-drawn anew. Several are drawn one after the other, given the current values of the rest. From time to time the
+drawn anew. Several are drawn one after the other, given the current values of the rest. After every sweep the
 hyperparameters of the GP are fitted anew.
 """
 
@@ -96,8 +96,7 @@ def draw_particles(
     ]
     # Steps with small tables are so short that threads would only wait for each other.
     found, was_stopped = run_chains(chains, is_stopped, 1 if len(targets) <= _SMALL else None)
-    kept = [particle for particles in found for particle in particles]
-    return kept or [Particle(guess, first, 0)], was_stopped
+    return [particle for particles in found for particle in particles], was_stopped
 
 
 def latest(particles: list[Particle], count: int) -> list[Particle]:
