@@ -50,7 +50,7 @@ def test_month_ends_of_polars_go_on():
         (np.array([1.0, 2.0]) * 1j, "must hold real numbers"),
         (np.array(["2024-01-01"], "datetime64[D]"), "must hold real numbers"),
         (pd.Series([1.0, 2.0], pd.MultiIndex.from_tuples([(0, 1), (0, 2)])), "is not a time axis"),
-        (pd.Series(range(4), pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-04", "2024-01-09"])), "irregular"),
+        (pd.Series(range(4), pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-06", "2024-01-17"])), "irregular"),
         (pl.DataFrame({"t": pl.Series([3, 1]).cast(pl.Date), "v": [1.0, 2.0]}), "do not increase"),
     ],
 )

@@ -11,6 +11,7 @@ import typer
 
 import semigp
 
+from ..series.dates import HOW
 from ..series.forecast import Forecast
 from . import options
 from .columns import check_present, choose_numbers, holds_numbers
@@ -19,7 +20,6 @@ from .problems import WRONG_USE, Problem, reported
 from .session import Session
 from .tables import listed, numbers, read_table, rounded, shortened
 
-_DATES = "Write dates as 2015-01-31, 2015-01, 31.01.2015 or Jan 2015."
 _HISTORY = 200  # a figure shows at least this many past steps
 
 
@@ -97,7 +97,7 @@ def _check_texts(table: pl.DataFrame, others: list[str], path: Path) -> None:
         if is_text and name not in others:
             example = shortened(table[name].drop_nulls()[0])
             raise Problem(
-                f"{path}, column {name!r}: {example} is not recognised as a date. {_DATES} Or use --ignore {name}."
+                f"{path}, column {name!r}: {example} is not recognised as a date. {HOW} Or use --ignore {name}."
             )
 
 
@@ -129,7 +129,7 @@ def _numbers_or_dates(table: pl.DataFrame, time: str, path: Path) -> np.ndarray:
         return numbers(table, [time], path)[:, 0]
     except Problem:
         example = shortened(table[time].drop_nulls()[0])
-        raise Problem(f"{path}, column {time!r}: {example} is neither a date nor a number. {_DATES}") from None
+        raise Problem(f"{path}, column {time!r}: {example} is neither a date nor a number. {HOW}") from None
 
 
 def _frame(table: pl.DataFrame, names: list[str], time: str, path: Path) -> pl.DataFrame:

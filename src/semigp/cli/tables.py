@@ -11,13 +11,14 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ..series.dates import read_date
 from .problems import Problem
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", "-", "?", "."})
@@ -29,7 +30,6 @@ _CONTROLS = re.compile(r"[\0-\x1f\x7f-\x9f]")
 _WHOLE, _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15}"), re.compile(r"[+-]?\d+(,\d*)?([eE][+-]?\d+)?")
 # Units of times in Parquet files. Nanoseconds reach from 1677 to 2262, so they are never out of range.
 _UNITS = {"days": timedelta(1), "ms": timedelta(milliseconds=1), "us": timedelta(microseconds=1), "ns": None}
-_FORMS = ("%Y-%m", "%d.%m.%Y", "%Y/%m/%d", "%b %Y", "%B %Y")  # forms of dates besides ISO 8601
 _SUFFIXES = {".csv": "csv", ".txt": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -313,19 +313,9 @@ def _number(cell: str) -> float | None:
 
 
 def _time(cell: str) -> datetime | None:
-    """A date or time in ISO 8601 or one of the other forms, or None. Times with a zone are converted to UTC."""
-    for form in _FORMS:
-        try:
-            return datetime.strptime(cell, form)
-        except ValueError:
-            continue
-    if not cell[:4].isdigit() or "-" not in cell:
-        return None
-    try:
-        time = datetime.fromisoformat(cell)
-        return time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
-    except (OverflowError, ValueError):
-        return None
+    """A date or time, or None. Times with a zone are converted to UTC."""
+    time = read_date(cell)
+    return None if time is None else time.replace(tzinfo=None)
 
 
 def shortened(value: Any) -> str:

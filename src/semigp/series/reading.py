@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from .timeline import Timeline, are_equal, continued, holds_labels, holds_times, pandas_step
+from .grid import check_increasing, regular_grid
+from .indices import as_time_index, column_times, is_time_column, like_index, with_frequency
+from .steps import Step
+from .timeline import Timeline, are_equal, holds_times
 
 
 def read_series(series: Any, name: str = "series", time: str | None = None) -> tuple[np.ndarray, Timeline]:
     """Values (T, p) with NaN for gaps, and their timeline.
 
     Takes arrays (T,) or (T, p), and Series and DataFrames of pandas and polars. `time` names the column of times in a
-    frame; it is needed only if the times are not dates. Raises ValueError, saying what is wrong, for anything that is
-    not a series of numbers on a regular time axis.
+    frame; it is needed only if the times are numbers or text. Times that are missing between others become gaps.
+    Raises ValueError, saying what is wrong, for anything that is not a series of numbers on a regular time axis.
     """
+    return _on_grid(*_read(series, name, time), name)
+
+
+def _read(series: Any, name: str, time: str | None) -> tuple[np.ndarray, Timeline]:
+    """Values and timeline as they were given, without the times that are missing."""
     native = nw.from_native(series, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series):
         timeline = Timeline([native.name or "value"], True, native.implementation, nw.maybe_get_index(native))
         values = native.to_numpy()
     elif isinstance(native, nw.DataFrame):
-        times = [column for column, kind in native.schema.items() if kind.is_temporal()] if time is None else [time]
-        if times and times[0] not in native.columns:
-            raise ValueError(f"{name} has no column {time!r}; its columns are {', '.join(native.columns)}.")
-        if len(times) > 1:
-            raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
-        index, time_name, zone = nw.maybe_get_index(native), "time", None
-        if times:
-            zone = getattr(native.schema[times[0]], "time_zone", None)
-            in_utc = native[times[0]] if zone is None else native[times[0]].dt.convert_time_zone("UTC")
-            index, time_name = (in_utc if zone is None else in_utc.dt.replace_time_zone(None)).to_numpy(), times[0]
-            native = native.drop(times)
-        timeline = Timeline(list(native.columns), False, native.implementation, index, time_name, zone)
+        native, timeline = _read_times(native, name, time)
         values = native.to_numpy()
     else:
         is_masked = np.ma.isMaskedArray(series)
@@ -41,20 +39,79 @@ def read_series(series: Any, name: str = "series", time: str | None = None) -> t
         shape = values.shape
         columns = ["value"] if values.ndim == 1 else [f"value_{i}" for i in range(shape[-1] if values.ndim else 0)]
         timeline = Timeline(columns, values.ndim == 1)
-    values = _as_numbers(values, name)
-    if timeline.index is not None:
-        _check_regular(timeline.index, name)
+    values = as_numbers(values, name)
+    if not (timeline.index is None or isinstance(timeline.index, np.ndarray)):
+        timeline = replace(timeline, index=as_time_index(timeline.index, name))
     return values, timeline
+
+
+def _read_times(frame: nw.DataFrame, name: str, time: str | None) -> tuple[nw.DataFrame, Timeline]:
+    """The columns without that of the times, and their timeline."""
+    times = [column for column in frame.columns if is_time_column(frame[column])] if time is None else [time]
+    if len(times) > 1:
+        raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
+    check_columns(frame, times, name)
+    if not times:
+        return frame, Timeline(list(frame.columns), False, frame.implementation, nw.maybe_get_index(frame))
+    index, zone = column_times(frame[times[0]], name)
+    frame = frame.drop(times)
+    return frame, Timeline(list(frame.columns), False, frame.implementation, index, times[0], zone)
+
+
+def check_columns(frame: nw.DataFrame, names: list[str], what: str) -> None:
+    """Raise ValueError for names that are not columns of the frame."""
+    for name in names:
+        if name not in frame.columns:
+            told = ", ".join(map(str, frame.columns))
+            raise ValueError(f"{what} has no column {name!r}; its columns are {told}.")
+
+
+def _on_grid(
+    values: np.ndarray, timeline: Timeline, name: str, step: Step | None = None
+) -> tuple[np.ndarray, Timeline]:
+    """Values and timeline with the times that are missing between others."""
+    index = timeline.index
+    if index is None or timeline.has_labels:
+        return values, timeline
+    if hasattr(index, "to_timestamp"):  # periods
+        return _periods_on_grid(values, timeline, name)
+    times, zone = timeline.in_utc()
+    if getattr(index, "freq", None) is not None:
+        check_increasing(times, name, zone)  # a frequency may be negative
+        return values, timeline
+    try:
+        grid = regular_grid(times, name, zone, step)
+    except ValueError:
+        index = with_frequency(index)
+        if getattr(index, "freq", None) is None:
+            raise
+        return _on_grid(values, replace(timeline, index=index), name)
+    if len(grid.times) > len(times):
+        index = grid.times if isinstance(index, np.ndarray) else like_index(index, grid.times)
+    told = None if grid.step is None else astuple(grid.step)
+    return grid.spread(values), replace(timeline, index=index, step=told)
+
+
+def _periods_on_grid(values: np.ndarray, timeline: Timeline, name: str) -> tuple[np.ndarray, Timeline]:
+    import pandas
+
+    index = timeline.index
+    check_increasing(timeline.in_utc()[0], name)
+    full = pandas.period_range(index[0], index[-1], freq=index.freq, name=index.name)
+    spread = np.full((len(full), values.shape[1]), np.nan)
+    spread[full.get_indexer(index)] = values
+    return spread, replace(timeline, index=full)
 
 
 def read_next(values: Any, timeline: Timeline) -> np.ndarray:
     """Values (T, p) that continue a series, with columns in its order. Their times must follow directly."""
     frame = nw.from_native(values, eager_only=True, pass_through=True)
     has_time = isinstance(timeline.index, np.ndarray) and timeline.time_name in getattr(frame, "columns", [])
-    new, later = read_series(values, "values", timeline.time_name if has_time else None)
+    new, later = _read(values, "values", timeline.time_name if has_time else None)
+    is_timed = holds_times(later.index) and holds_times(timeline.index)
+    new, later = _on_grid(new, later, "values", timeline.find_step() if is_timed else None)
     new = in_order(new, later, timeline.names, "values")
-    expected = None if timeline.index is None else timeline.after(len(new))
-    if holds_times(later.index) and holds_times(expected) and not are_equal(later.index, expected):
+    if is_timed and not are_equal(later.index, expected := timeline.after(len(new))):
         raise ValueError(
             f"values begin at {later.index[0]}, but the series continues at {expected[0]}, step by step: give all "
             "values after its end, with NaN for missing ones, and none that it already has."
@@ -89,7 +146,8 @@ def fill_gaps(values: np.ndarray) -> np.ndarray:
     return np.column_stack([np.interp(steps, steps[known], column[known]) for column, known in columns])
 
 
-def _as_numbers(values: Any, name: str) -> np.ndarray:
+def as_numbers(values: Any, name: str) -> np.ndarray:
+    """A copy of the values as floats, (T, p)."""
     if np.asarray(values).dtype.kind in "cmM":
         raise ValueError(f"{name} holds {np.asarray(values).dtype} values, but must hold real numbers.")
     try:
@@ -103,27 +161,3 @@ def _as_numbers(values: Any, name: str) -> np.ndarray:
         step, column = np.argwhere(np.isinf(values))[0]
         raise ValueError(f"{name} is infinite at step {step}, column {column}; use NaN for a gap.")
     return values
-
-
-def _check_regular(index: Any, name: str) -> None:
-    if not isinstance(index, np.ndarray):
-        if index.nlevels > 1 or index.inferred_type in ("interval", "date", "time", "mixed-integer"):
-            raise ValueError(
-                f"The index of {name} ({index.inferred_type}, {index.nlevels} levels) is not a time axis. Use dates "
-                "(pandas.to_datetime), periods or numbers."
-            )
-        if holds_labels(index):
-            return
-        if not index.is_monotonic_increasing or not index.is_unique:
-            raise ValueError(f"The time index of {name} does not increase at every step; sort it and drop duplicates.")
-        if len(index) > 2 and pandas_step(index) is None:
-            raise ValueError(
-                f"The time index of {name} is irregular. Put the series on a regular grid first, with NaN where there "
-                'is no value: in pandas series.asfreq("D"), for days.'
-            )
-    elif index.dtype.kind not in "iufmM":
-        raise ValueError(f"The times of {name} are neither dates nor numbers; the first is {index[0]!r}.")
-    elif len(index) > 1:
-        if np.any(index[1:] <= index[:-1]):
-            raise ValueError(f"The times of {name} do not increase at every row; sort them and drop duplicates.")
-        continued(index, 1)

@@ -8,15 +8,15 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-_IRREGULAR = "The times are irregular: put the series on a regular grid first, with null where a value is missing."
+from .indices import after_by_frequency, holds_labels, in_zone, index_times, like_index
+from .steps import Step, recognise
 
 
 @dataclass(frozen=True)
 class Timeline:
     """The times of a series, and how they continue after its end.
 
-    A pandas index continues at its own frequency, a polars frame by its one temporal column. Series without times count
-    steps.
+    There is a time for every step, gaps included. Series without times count steps.
     """
 
     names: list[str]
@@ -25,21 +25,53 @@ class Timeline:
     index: Any = None  # pandas index, or an array of times
     time_name: str = "time"
     time_zone: str | None = None  # of a column of times, which are kept in UTC here
+    step: tuple | None = None  # the fields of a `Step`; None if it is to be read off the times
 
     def after(self, steps: int) -> Any:
         """The `steps` times after the end."""
         if self.index is None:
             return np.arange(steps)
-        if isinstance(self.index, np.ndarray):
-            return continued(self.index, steps)
-        return pandas_after(self.index, steps)
+        if self.has_labels:
+            import pandas
+
+            return pandas.RangeIndex(len(self.index), len(self.index) + steps)
+        if getattr(self.index, "freq", None) is not None:
+            return after_by_frequency(self.index, steps)
+        times, zone = self.in_utc()
+        later = self.known_step().times(times[0], len(times) + np.arange(steps), zone)
+        return later if isinstance(self.index, np.ndarray) else like_index(self.index, later)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the steps have labels instead of times."""
+        return not (self.index is None or isinstance(self.index, np.ndarray)) and holds_labels(self.index)
+
+    def in_utc(self) -> tuple[np.ndarray, Any]:
+        """The times as an array, in UTC if they have a zone, and the zone."""
+        return (self.index, self.time_zone) if isinstance(self.index, np.ndarray) else index_times(self.index)
+
+    def find_step(self) -> Step | None:
+        """The step from one time to the next, or None if it cannot be known."""
+        if self.index is None or self.has_labels:
+            return None
+        return Step(*self.step) if self.step is not None else recognise(*self.in_utc())
+
+    def known_step(self) -> Step:
+        """The step from one time to the next. Raises ValueError if it cannot be known."""
+        found = self.find_step()
+        if found is None:
+            raise ValueError(
+                f"{len(self.index)} times are not enough to know the step to the next, or they are irregular; give at "
+                "least two, with the same step from each to the next."
+            )
+        return found
 
     def extended(self, steps: int) -> Timeline:
         """The timeline of the series after `steps` more steps."""
         if self.index is None:
             return self
         later = self.after(steps)
-        if not isinstance(self.index, np.ndarray) and holds_labels(self.index):
+        if self.has_labels:
             later = later.astype(str)
         joined = np.concatenate([self.index, later]) if isinstance(later, np.ndarray) else self.index.append(later)
         return replace(self, index=joined)
@@ -51,12 +83,14 @@ class Timeline:
         frame = self.frame(dict(zip(self.names, values.T, strict=True)), self.index)
         return frame[self.names[0]] if self.is_flat else frame
 
-    def frame(self, columns: dict[str, np.ndarray], index: Any) -> Any:
+    def frame(self, columns: dict[str, Any], index: Any) -> Any:
         """Columns as a frame of the library the series came from, pandas by default."""
         library = self.library or nw.Implementation.PANDAS
         if library.is_pandas():
             import pandas
 
+            if self.time_zone is not None:
+                index = in_zone(index, self.time_zone)
             return pandas.DataFrame(columns, index=index)
         time = {} if index is None else {self.time_name: index}
         frame = nw.from_dict({**columns, **time}, backend=library).select(*time, *(c for c in columns if c not in time))
@@ -77,64 +111,3 @@ def are_equal(times: Any, others: Any) -> bool:
     if times.dtype.kind == "f" or others.dtype.kind == "f":
         return np.allclose(times, others)
     return np.array_equal(times, others)
-
-
-def holds_labels(index: Any) -> bool:
-    """Whether an index holds labels rather than times."""
-    return index.inferred_type in ("string", "mixed", "categorical", "empty", "boolean")
-
-
-def pandas_step(index: Any) -> Any:
-    """The step between the times of an index, an offset or a number; None if the steps differ."""
-    import pandas
-
-    if isinstance(index, pandas.PeriodIndex):
-        return index.freq if (np.diff(index.asi8) == 1).all() else None
-    if isinstance(index, pandas.DatetimeIndex | pandas.TimedeltaIndex):
-        if index.freq is not None:
-            return index.freq
-        found = pandas.infer_freq(index) if len(index) > 2 else None
-        if found is None:
-            return index[1] - index[0] if len(index) == 2 else None
-        return pandas.tseries.frequencies.to_offset(found)
-    steps = np.diff(np.asarray(index, dtype=float))
-    return steps[0] if len(steps) and np.allclose(steps, steps[0]) else None
-
-
-def pandas_after(index: Any, steps: int) -> Any:
-    """The times after the end of a pandas index."""
-    import pandas
-
-    if holds_labels(index):
-        return pandas.RangeIndex(len(index), len(index) + steps)
-    step = pandas_step(index)
-    if isinstance(index, pandas.PeriodIndex):
-        return pandas.period_range(index[-1] + 1, periods=steps, freq=index.freq, name=index.name)
-    if isinstance(index, pandas.DatetimeIndex) and step is not None:
-        return pandas.date_range(index[-1], periods=steps + 1, freq=step, name=index.name)[1:]
-    if isinstance(index, pandas.TimedeltaIndex) and step is not None:
-        return pandas.timedelta_range(index[-1], periods=steps + 1, freq=step, name=index.name)[1:]
-    if step is not None and pandas.api.types.is_numeric_dtype(index.dtype):
-        later = index[-1] + step * np.arange(1, steps + 1)
-        kind = "int64" if pandas.api.types.is_integer_dtype(index.dtype) else index.dtype
-        return pandas.Index(later, dtype=kind, name=index.name)
-    return pandas.RangeIndex(len(index), len(index) + steps)
-
-
-def continued(times: np.ndarray, steps: int) -> np.ndarray:
-    """The times after the last one, at a constant step or a constant number of months."""
-    if len(times) < 2:
-        raise ValueError("One time is not enough to know the step to the next; give at least two.")
-    gaps = np.diff(times)
-    if (gaps == gaps[0]).all() or (times.dtype.kind == "f" and np.allclose(gaps, gaps[0])):
-        return times[-1] + gaps[0] * np.arange(1, steps + 1)
-    if times.dtype.kind not in "mM":
-        raise ValueError(_IRREGULAR)
-    day = np.timedelta64(1, "D")
-    for shift in (0 * day, day):  # the same day of every month, or the last
-        shifted = times + shift
-        months, days = shifted.astype("datetime64[M]"), shifted - shifted.astype("datetime64[M]")
-        gaps = np.diff(months)
-        if (gaps == gaps[0]).all() and (days == days[0]).all():
-            return (months[-1] + gaps[0] * np.arange(1, steps + 1)).astype(times.dtype) + days[0] - shift
-    raise ValueError(_IRREGULAR)

@@ -187,8 +187,8 @@ def test_the_fan_chart_has_a_line_for_what_came(mackey_glass):
         (np.r_[np.arange(30.0), np.inf], "infinite at step 30"),
         (["a"] * 30, "not a number"),
         (np.zeros((0, 1)), "shape"),
-        (pd.Series(range(30), pd.date_range("2020", periods=30)[::-1]), "does not increase"),
-        (pd.Series(range(30), np.r_[0:29, 40]), "irregular"),
+        (pd.Series(range(30), pd.date_range("2020", periods=30)[::-1]), "do not increase"),
+        (pd.Series(range(30), np.r_[0:29, 400]), "irregular"),
     ],
 )
 def test_bad_series_are_refused_in_words(series, message):
@@ -251,7 +251,7 @@ def test_a_column_of_times_is_known_by_its_name_in_an_update():
     assert model.update(frame[35:]).forecast(2, n_paths=5).index.tolist() == [40, 41]
     with pytest.raises(ValueError, match="do not increase"):
         model.fit(frame.with_columns(pl.col("t").reverse().cast(pl.UInt64)), time="t")
-    with pytest.raises(ValueError, match="neither dates nor numbers; the first is"):
+    with pytest.raises(ValueError, match="neither dates nor numbers in 40 rows; the first is"):
         model.fit(frame.with_columns(pl.col("t").cast(pl.String)), time="t")
 
 
