@@ -117,7 +117,7 @@ def test_labels_stay_labels_but_dates_with_errors_are_refused():
     assert timeline.has_labels
     with pytest.raises(ValueError, match="in 1 rows; the first is '2024-02-30' in row 2"):
         read_series(pd.Series([1.0, 2.0, 3.0], ["2024-02-28", "2024-02-29", "2024-02-30"]))
-    with pytest.raises(ValueError, match="the first is '01/02/2024' in row 0. Write dates as 2015-01-31"):
+    with pytest.raises(ValueError, match=r"the first is '01/02/2024' in row 0\. Write dates as 2015-01-31"):
         read_series(pl.DataFrame({"t": ["01/02/2024", "01/03/2024"], "v": [1.0, 2.0]}), time="t")
 
 
@@ -174,7 +174,7 @@ def test_other_times_are_refused_with_the_cure(times, message):
 def test_a_single_time_in_the_wrong_place_does_not_make_the_grid_finer():
     """Forty weeks with one more day: as days, six of seven would be gaps."""
     index = CALENDARS["weeks"].append(pd.DatetimeIndex(["2024-03-05"])).sort_values()
-    with pytest.raises(ValueError, match="39 of 40|38 of 40"):
+    with pytest.raises(ValueError, match="38 of 40 follow the one before after 7 days, but 2024-03-05 after 2 days"):
         read_series(pd.Series(np.arange(41.0), index))
 
 

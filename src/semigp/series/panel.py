@@ -1,0 +1,223 @@
+"""Many series at once: a long frame with a column of names, or a wide frame with a column for each series."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from .grid import Grid, check_increasing, regular_grid, shown
+from .indices import column_times
+from .reading import as_numbers, check_columns, read_series
+from .steps import Step, recognise
+from .timeline import Timeline
+
+_SPARSE = 2  # with fewer steps per row than this, a short series follows the step of the others
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Many series, each with its own times."""
+
+    names: list[Any]
+    series: list[np.ndarray] = field(repr=False)  # values (T, 1), NaN in gaps
+    covariates: list[np.ndarray] = field(repr=False)  # (T, c)
+    timelines: list[Timeline] = field(repr=False)
+    id_name: str
+    time_name: str
+    value_name: str
+    library: nw.Implementation
+    name_kind: str = ""  # the type of the names in the library
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def frame(self, columns_by_series: Sequence[Mapping[str, np.ndarray]], is_future: bool = True) -> Any:
+        """One long frame of names, times and the columns given for each series.
+
+        The rows of a series are those after its end, or with `is_future=False` its own. Series without times have a
+        column `step` instead, which counts from their start.
+        """
+        if len(columns_by_series) != len(self):
+            raise ValueError(f"There are columns for {len(columns_by_series)} series, but the panel has {len(self)}.")
+        counts = [len(next(iter(columns.values()))) for columns in columns_by_series]
+        times = self._times(counts, is_future)
+        joined = {key: np.concatenate([each[key] for each in columns_by_series]) for key in columns_by_series[0]}
+        frame = nw.from_native(replace(self.timelines[0], library=self.library).frame(joined, times))
+        if self.library.is_pandas():  # there the times are the index
+            index = nw.to_native(frame).rename_axis(self._shown_time).reset_index()
+            frame = nw.from_native(index)
+        names = self._repeated_names(counts)
+        return nw.to_native(frame.with_columns(names).select(self.id_name, self._shown_time, *joined))
+
+    @property
+    def _shown_time(self) -> str:
+        return "step" if self.timelines[0].index is None else self.time_name
+
+    def _times(self, counts: list[int], is_future: bool) -> Any:
+        """The times of all rows, one series after the other."""
+        parts = []
+        for timeline, values, count in zip(self.timelines, self.series, counts, strict=True):
+            if not is_future and count != len(values):
+                raise ValueError(f"The columns of a series have {count} rows, but the series has {len(values)} steps.")
+            if timeline.index is None:
+                parts.append(np.arange(count) + len(values) * is_future)
+            else:
+                parts.append(timeline.after(count) if is_future else timeline.index)
+        return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else parts[0].append(parts[1:])
+
+    def _repeated_names(self, counts: list[int]) -> nw.Series:
+        rows = np.repeat(np.arange(len(self)), counts)
+        if self.library.is_pandas():
+            import pandas
+
+            column = pandas.Series(self.names, name=self.id_name, dtype=self.name_kind or None)
+            return nw.from_native(column.iloc[rows].reset_index(drop=True), series_only=True)
+        kind = getattr(nw, self.name_kind, None)
+        column = nw.new_series(self.id_name, self.names, kind, backend=self.library)
+        return column.gather_every(1)[rows.tolist()]
+
+
+def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Sequence[str] = ()) -> Panel:
+    """The series of a long frame, which has a row for each series and time.
+
+    Rows may be in any order; without `time`, the rows of a series are in order. Every series is put on its own regular
+    grid, with NaN where a time is missing, also in its covariates. A series that is too short to tell its step has that
+    of the others.
+    """
+    table = nw.from_native(frame, eager_only=True)
+    check_columns(table, [id, *([] if time is None else [time]), value, *covariates], "frame")
+    names, codes = _named(table[id], id)
+    numbers = as_numbers(table.select(value, *covariates).to_numpy(), "frame")
+    empty = Timeline([value], True, table.implementation, None, "time" if time is None else time)
+    if time is None:
+        order = np.argsort(codes, kind="stable")
+        parts = ((numbers[rows], empty) for rows in _split(order, codes))
+    else:
+        times, zone = column_times(table[time], "frame")
+        check_known(times, time)
+        order = np.lexsort((times, codes))
+        _check_once(names, codes[order], times[order], id, time, zone)
+        rows_of = list(_split(order, codes))
+        grids = _grids([times[rows] for rows in rows_of], names, zone)
+        line = replace(empty, time_zone=zone)
+        parts = ((grid.spread(numbers[rows]), _on(line, grid)) for rows, grid in zip(rows_of, grids, strict=True))
+    arrays, timelines = zip(*parts, strict=True)
+    return Panel(
+        names,
+        [array[:, :1] for array in arrays],
+        [array[:, 1:] for array in arrays],
+        list(timelines),
+        id,
+        empty.time_name,
+        value,
+        table.implementation,
+        _kind(table[id]),
+    )
+
+
+def read_wide(frame: Any, time: str | None = None) -> Panel:
+    """The series of a wide frame, which has a column for each. `time` is its column of times, as in `read_series`."""
+    values, timeline = read_series(frame, "frame", time)
+    if timeline.library is None:
+        raise ValueError("A wide frame of pandas or polars is needed, with a column for each series.")
+    return Panel(
+        timeline.names,
+        [column[:, None] for column in values.T],
+        [np.zeros((len(values), 0)) for _ in timeline.names],
+        [replace(timeline, names=[name], is_flat=True) for name in timeline.names],
+        "series",
+        timeline.time_name,
+        "value",
+        timeline.library,
+    )
+
+
+def _named(column: nw.Series, id: str) -> tuple[list[Any], np.ndarray]:
+    """The names of the series in order of appearance, and for each row the number of its series."""
+    missing = column.is_null().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"Column {id!r} has no name of a series in {missing.sum()} rows, first in row {np.argmax(missing)}. "
+            "Fill it in, or leave these rows out."
+        )
+    seen: dict[Any, int] = {}
+    codes = np.array([seen.setdefault(name, len(seen)) for name in column.to_list()], np.int64)
+    if not len(codes):
+        raise ValueError("frame has no rows.")
+    return list(seen), codes
+
+
+def _kind(column: nw.Series) -> str:
+    """The type of a column, by its name in the library."""
+    kind = nw.to_native(column).dtype if column.implementation.is_pandas() else column.dtype
+    return str(kind)
+
+
+def _split(order: np.ndarray, codes: np.ndarray) -> Iterator[np.ndarray]:
+    """The rows of each series, in order."""
+    yield from np.split(order, np.cumsum(np.bincount(codes))[:-1])
+
+
+def _check_once(names: list[Any], codes: np.ndarray, times: np.ndarray, id: str, time: str, zone: Any) -> None:
+    """Raise ValueError if a series has two rows for one time."""
+    twice = (codes[1:] == codes[:-1]) & (times[1:] == times[:-1])
+    if twice.any():
+        row = int(np.argmax(twice))
+        raise ValueError(
+            f"{twice.sum()} rows repeat a series and a time, first {id} {names[codes[row]]!r} at {time} "
+            f"{shown(times[row], zone)}. Keep one row of each, or average them."
+        )
+
+
+def check_known(times: np.ndarray, time: str) -> None:
+    """Raise ValueError if the time of a row is missing."""
+    missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
+    if missing.any():
+        raise ValueError(
+            f"Column {time!r} has no time in {missing.sum()} rows, first in row {np.argmax(missing)}. Fill it in, or "
+            "leave these rows out."
+        )
+
+
+def _grids(times: list[np.ndarray], names: list[Any], zone: Any) -> Iterator[Grid]:
+    """The grid of each series, of which many may have the same times."""
+    own: dict[bytes, Step | None] = {}
+    for each in times:
+        if each.tobytes() not in own:
+            own[each.tobytes()] = recognise(each, zone)
+    common = _common([(own[each.tobytes()], len(each)) for each in times])
+    done: dict[bytes, Grid] = {}
+    for each, name in zip(times, names, strict=True):
+        key = each.tobytes()
+        if key not in done:
+            step = _chosen(each, own[key], common, zone)
+            done[key] = regular_grid(each, f"series {name!r}", zone, step)
+        yield done[key]
+
+
+def _common(steps: list[tuple[Step | None, int]]) -> Step | None:
+    """The step with the most rows, if some series are long enough to tell theirs."""
+    counts: Counter[Step] = Counter()
+    for step, rows in steps:
+        if step is not None and rows > 2:
+            counts[step] += rows
+    return max(counts, key=lambda step: counts[step]) if counts else None
+
+
+def _chosen(times: np.ndarray, own: Step | None, common: Step | None, zone: Any) -> Step | None:
+    """The common step where it suits a series, otherwise its own."""
+    if common is None or own == common:
+        return own
+    places = common.places(times, zone)
+    is_short = len(times) < 3
+    suits = places is not None and (is_short or places[-1] < _SPARSE * len(places))
+    return common if suits else own
+
+
+def _on(timeline: Timeline, grid: Grid) -> Timeline:
+    return replace(timeline, index=grid.times, step=None if grid.step is None else astuple(grid.step))
