@@ -73,6 +73,8 @@ def test_months_count_alike_whatever_their_length():
 def test_a_column_of_times_has_the_same_places_as_an_index():
     whole = pd.date_range("2024-03-30", periods=60, freq="h", tz=BERLIN)
     utc = pl.Series("t", whole.tz_convert("UTC").tz_localize(None).to_numpy())
-    frame = pl.DataFrame([utc.dt.replace_time_zone("UTC").dt.convert_time_zone(BERLIN), pl.Series("v", np.arange(60.0))])
+    frame = pl.DataFrame(
+        [utc.dt.replace_time_zone("UTC").dt.convert_time_zone(BERLIN), pl.Series("v", np.arange(60.0))]
+    )
     found, _ = phases(read_series(frame)[1], 20, 90)
     np.testing.assert_array_equal(found, phases(timeline(whole), 20, 90)[0])

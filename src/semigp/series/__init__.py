@@ -1,7 +1,21 @@
-"""Reading a time series, its timeline, and forecasts of it."""
+"""Reading time series, their timelines and calendars, and forecasts of them."""
 
+from .calendar import cycles, phases
 from .forecast import Forecast
+from .panel import Panel, read_panel, read_wide
 from .reading import fill_gaps, in_order, read_next, read_series
 from .timeline import Timeline
 
-__all__ = ["Forecast", "Timeline", "fill_gaps", "in_order", "read_next", "read_series"]
+__all__ = [
+    "Forecast",
+    "Panel",
+    "Timeline",
+    "cycles",
+    "fill_gaps",
+    "in_order",
+    "phases",
+    "read_next",
+    "read_panel",
+    "read_series",
+    "read_wide",
+]

@@ -54,14 +54,19 @@ def regular_grid(times: np.ndarray, what: str, zone: Any = None, step: Step | No
     return Grid(full, places, step)
 
 
-def check_increasing(times: np.ndarray, what: str, zone: Any = None) -> None:
-    """Raise ValueError unless there is a time in every row, later than that of the row before."""
+def check_known(times: np.ndarray, what: str) -> None:
+    """Raise ValueError if the time of a row is missing."""
     missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
     if missing.any():
         raise ValueError(
             f"The times of {what} are missing in {missing.sum()} rows, first in row {np.argmax(missing)}. "
             "Leave these rows out, or fill in their times."
         )
+
+
+def check_increasing(times: np.ndarray, what: str, zone: Any = None) -> None:
+    """Raise ValueError unless there is a time in every row, later than that of the row before."""
+    check_known(times, what)
     wrong = times[1:] <= times[:-1]
     if wrong.any():
         row = int(np.argmax(wrong)) + 1

@@ -10,12 +10,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .grid import Grid, check_increasing, regular_grid, shown
+from .grid import Grid, check_known, regular_grid, shown
 from .indices import column_times
 from .reading import as_numbers, check_columns, read_series
 from .steps import Step, recognise
 from .timeline import Timeline
 
+_UNTIMED = "step"  # the name of the column that counts the steps of series without times
 _SPARSE = 2  # with fewer steps per row than this, a short series follows the step of the others
 
 
@@ -49,14 +50,9 @@ class Panel:
         joined = {key: np.concatenate([each[key] for each in columns_by_series]) for key in columns_by_series[0]}
         frame = nw.from_native(replace(self.timelines[0], library=self.library).frame(joined, times))
         if self.library.is_pandas():  # there the times are the index
-            index = nw.to_native(frame).rename_axis(self._shown_time).reset_index()
-            frame = nw.from_native(index)
+            frame = nw.from_native(nw.to_native(frame).rename_axis(self.time_name).reset_index())
         names = self._repeated_names(counts)
-        return nw.to_native(frame.with_columns(names).select(self.id_name, self._shown_time, *joined))
-
-    @property
-    def _shown_time(self) -> str:
-        return "step" if self.timelines[0].index is None else self.time_name
+        return nw.to_native(frame.with_columns(names).select(self.id_name, self.time_name, *joined))
 
     def _times(self, counts: list[int], is_future: bool) -> Any:
         """The times of all rows, one series after the other."""
@@ -79,10 +75,10 @@ class Panel:
             return nw.from_native(column.iloc[rows].reset_index(drop=True), series_only=True)
         kind = getattr(nw, self.name_kind, None)
         column = nw.new_series(self.id_name, self.names, kind, backend=self.library)
-        return column.gather_every(1)[rows.tolist()]
+        return column[rows.tolist()]
 
 
-def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Sequence[str] = ()) -> Panel:
+def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Sequence[str] = ()) -> Panel:  # noqa: A002
     """The series of a long frame, which has a row for each series and time.
 
     Rows may be in any order; without `time`, the rows of a series are in order. Every series is put on its own regular
@@ -91,33 +87,39 @@ def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Se
     """
     table = nw.from_native(frame, eager_only=True)
     check_columns(table, [id, *([] if time is None else [time]), value, *covariates], "frame")
-    names, codes = _named(table[id], id)
+    names, codes = _named(table[id])
     numbers = as_numbers(table.select(value, *covariates).to_numpy(), "frame")
-    empty = Timeline([value], True, table.implementation, None, "time" if time is None else time)
+    timeline = Timeline([value], True, table.implementation, None, _UNTIMED if time is None else time)
     if time is None:
-        order = np.argsort(codes, kind="stable")
-        parts = ((numbers[rows], empty) for rows in _split(order, codes))
+        parts = [(numbers[rows], timeline) for rows in _split(np.argsort(codes, kind="stable"), codes)]
     else:
-        times, zone = column_times(table[time], "frame")
-        check_known(times, time)
-        order = np.lexsort((times, codes))
-        _check_once(names, codes[order], times[order], id, time, zone)
-        rows_of = list(_split(order, codes))
-        grids = _grids([times[rows] for rows in rows_of], names, zone)
-        line = replace(empty, time_zone=zone)
-        parts = ((grid.spread(numbers[rows]), _on(line, grid)) for rows, grid in zip(rows_of, grids, strict=True))
-    arrays, timelines = zip(*parts, strict=True)
+        parts = list(_timed(numbers, codes, names, table[time], timeline))
     return Panel(
         names,
-        [array[:, :1] for array in arrays],
-        [array[:, 1:] for array in arrays],
-        list(timelines),
+        [values[:, :1] for values, _ in parts],
+        [values[:, 1:] for values, _ in parts],
+        [own for _, own in parts],
         id,
-        empty.time_name,
+        timeline.time_name,
         value,
         table.implementation,
         _kind(table[id]),
     )
+
+
+def _timed(
+    numbers: np.ndarray, codes: np.ndarray, names: list[Any], column: nw.Series, timeline: Timeline
+) -> Iterator[tuple[np.ndarray, Timeline]]:
+    """The numbers of each series on its grid, and its timeline."""
+    times, zone = column_times(column, "frame")
+    check_known(times, "frame")
+    order = np.lexsort((times, codes))
+    _check_once(names, codes[order], times[order], zone)
+    rows_of = list(_split(order, codes))
+    grids = _grids([times[rows] for rows in rows_of], names, zone)
+    for rows, grid in zip(rows_of, grids, strict=True):
+        step = None if grid.step is None else astuple(grid.step)
+        yield grid.spread(numbers[rows]), replace(timeline, index=grid.times, time_zone=zone, step=step)
 
 
 def read_wide(frame: Any, time: str | None = None) -> Panel:
@@ -125,6 +127,8 @@ def read_wide(frame: Any, time: str | None = None) -> Panel:
     values, timeline = read_series(frame, "frame", time)
     if timeline.library is None:
         raise ValueError("A wide frame of pandas or polars is needed, with a column for each series.")
+    index_name = _UNTIMED if timeline.index is None else getattr(timeline.index, "name", None)
+    timeline = replace(timeline, time_name=index_name or timeline.time_name)
     return Panel(
         timeline.names,
         [column[:, None] for column in values.T],
@@ -137,12 +141,12 @@ def read_wide(frame: Any, time: str | None = None) -> Panel:
     )
 
 
-def _named(column: nw.Series, id: str) -> tuple[list[Any], np.ndarray]:
+def _named(column: nw.Series) -> tuple[list[Any], np.ndarray]:
     """The names of the series in order of appearance, and for each row the number of its series."""
     missing = column.is_null().to_numpy()
     if missing.any():
         raise ValueError(
-            f"Column {id!r} has no name of a series in {missing.sum()} rows, first in row {np.argmax(missing)}. "
+            f"Column {column.name!r} has no name of a series in {missing.sum()} rows, first in row {np.argmax(missing)}. "
             "Fill it in, or leave these rows out."
         )
     seen: dict[Any, int] = {}
@@ -163,24 +167,14 @@ def _split(order: np.ndarray, codes: np.ndarray) -> Iterator[np.ndarray]:
     yield from np.split(order, np.cumsum(np.bincount(codes))[:-1])
 
 
-def _check_once(names: list[Any], codes: np.ndarray, times: np.ndarray, id: str, time: str, zone: Any) -> None:
+def _check_once(names: list[Any], codes: np.ndarray, times: np.ndarray, zone: Any) -> None:
     """Raise ValueError if a series has two rows for one time."""
     twice = (codes[1:] == codes[:-1]) & (times[1:] == times[:-1])
     if twice.any():
         row = int(np.argmax(twice))
         raise ValueError(
-            f"{twice.sum()} rows repeat a series and a time, first {id} {names[codes[row]]!r} at {time} "
+            f"{twice.sum()} rows repeat a series and a time, first {names[codes[row]]!r} at "
             f"{shown(times[row], zone)}. Keep one row of each, or average them."
-        )
-
-
-def check_known(times: np.ndarray, time: str) -> None:
-    """Raise ValueError if the time of a row is missing."""
-    missing = np.isnat(times) if times.dtype.kind in "mM" else ~np.isfinite(times)
-    if missing.any():
-        raise ValueError(
-            f"Column {time!r} has no time in {missing.sum()} rows, first in row {np.argmax(missing)}. Fill it in, or "
-            "leave these rows out."
         )
 
 
@@ -217,7 +211,3 @@ def _chosen(times: np.ndarray, own: Step | None, common: Step | None, zone: Any)
     is_short = len(times) < 3
     suits = places is not None and (is_short or places[-1] < _SPARSE * len(places))
     return common if suits else own
-
-
-def _on(timeline: Timeline, grid: Grid) -> Timeline:
-    return replace(timeline, index=grid.times, step=None if grid.step is None else astuple(grid.step))

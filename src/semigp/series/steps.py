@@ -35,7 +35,7 @@ class Step:
         if self.unit == "constant":
             return to_utc(begin + places * self.size, clock)
         day = begin.astype("datetime64[D]")
-        days = np.busday_offset(day, places) if self.unit == "weekday" else self._days(day, places)
+        days = np.busday_offset(day, places, "forward") if self.unit == "weekday" else self._days(day, places)
         return to_utc(days.astype(begin.dtype) + (begin - day), clock)
 
     def _days(self, day: np.datetime64, places: np.ndarray) -> np.ndarray:
