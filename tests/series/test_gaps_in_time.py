@@ -111,6 +111,14 @@ def test_dates_of_python_and_offsets_in_text_are_read():
     assert [str(time) for time in timeline.after(1)] == ["2024-01-01 02:00:00+00:00"]
 
 
+def test_years_as_text_are_numbers_and_a_column_of_text_needs_its_name():
+    values, timeline = read_series(pd.Series([1.0, 2.0, 4.0], ["2001", "2002", "2004"]))
+    assert timeline.index.tolist() == [2001, 2002, 2003, 2004]
+    assert np.isnan(values[2, 0])
+    with pytest.raises(ValueError, match="dates as text in column 'd'; if these are its times, say time='d'"):
+        read_series(pd.DataFrame({"d": ["2001-01-01", "2002-01-01"], "v": [1.0, 2.0]}))
+
+
 def test_labels_stay_labels_but_dates_with_errors_are_refused():
     values, timeline = read_series(pd.Series([1.0, 2.0, 3.0], ["low", "middle", "high"]))
     assert len(values) == 3
@@ -176,6 +184,11 @@ def test_a_single_time_in_the_wrong_place_does_not_make_the_grid_finer():
     index = CALENDARS["weeks"].append(pd.DatetimeIndex(["2024-03-05"])).sort_values()
     with pytest.raises(ValueError, match="38 of 40 follow the one before after 7 days, but 2024-03-05 after 2 days"):
         read_series(pd.Series(np.arange(41.0), index))
+
+
+def test_numbers_too_far_apart_to_count_are_refused():
+    with pytest.raises(ValueError, match="are irregular"):
+        read_series(pd.Series([1.0, 2.0, 3.0], [0.0, 1e-300, 1e300]))
 
 
 def test_one_time_alone_is_read_but_does_not_go_on():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from .dates import HOW, read_dates
+
+_YEAR = re.compile(r"[12]\d{3}")
 
 
 def is_time_column(column: nw.Series) -> bool:
@@ -52,13 +55,16 @@ def _from_objects(values: list[Any], what: str) -> tuple[np.ndarray, str | None]
         row = wrong[0] if wrong else 0
         raise ValueError(
             f"The times of {what} are neither dates nor numbers in {max(len(wrong), 1)} rows; the first is "
-            f"{values[row]!r} in row {row}. {HOW} Or convert them first, in pandas with to_datetime."
+            f"{values[row]!r} in row {row}. {HOW} Or convert them to dates or numbers first."
         )
     return times, zone
 
 
 def as_time_index(index: Any, what: str) -> Any:
-    """A pandas index of text or of dates of Python as one of times. Labels and all others stay as they are."""
+    """A pandas index of text or of dates of Python as one of times. Labels and all others stay as they are.
+
+    Text such as 2001 is a year, and becomes a number.
+    """
     import pandas
 
     if index.nlevels > 1 or index.inferred_type in ("interval", "time", "mixed-integer"):
@@ -66,6 +72,8 @@ def as_time_index(index: Any, what: str) -> Any:
             f"The index of {what} ({index.inferred_type}, {index.nlevels} levels) is not a time axis. Use dates "
             "(pandas.to_datetime), periods or numbers."
         )
+    if index.inferred_type == "string" and all(_YEAR.fullmatch(text) for text in index):
+        return pandas.Index(index.astype("int64"), name=index.name)
     if index.inferred_type == "string" and np.isnat(read_dates(index.tolist())[0]).mean() > 0.5:
         return index  # labels, which most dates with errors in some rows are not
     if index.inferred_type not in ("string", "date"):

@@ -146,8 +146,8 @@ def _named(column: nw.Series) -> tuple[list[Any], np.ndarray]:
     missing = column.is_null().to_numpy()
     if missing.any():
         raise ValueError(
-            f"Column {column.name!r} has no name of a series in {missing.sum()} rows, first in row {np.argmax(missing)}. "
-            "Fill it in, or leave these rows out."
+            f"Column {column.name!r} has no name of a series in {missing.sum()} rows, first in row "
+            f"{np.argmax(missing)}. Fill it in, or leave these rows out."
         )
     seen: dict[Any, int] = {}
     codes = np.array([seen.setdefault(name, len(seen)) for name in column.to_list()], np.int64)

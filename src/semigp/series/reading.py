@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from .dates import read_date
 from .grid import check_increasing, regular_grid
 from .indices import as_time_index, column_times, is_time_column, like_index, with_frequency
 from .steps import Step
@@ -52,10 +53,21 @@ def _read_times(frame: nw.DataFrame, name: str, time: str | None) -> tuple[nw.Da
         raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
     check_columns(frame, times, name)
     if not times:
+        _check_texts(frame, name)
         return frame, Timeline(list(frame.columns), False, frame.implementation, nw.maybe_get_index(frame))
     index, zone = column_times(frame[times[0]], name)
     frame = frame.drop(times)
     return frame, Timeline(list(frame.columns), False, frame.implementation, index, times[0], zone)
+
+
+def _check_texts(frame: nw.DataFrame, name: str) -> None:
+    """Raise ValueError for a column of text that begins with a date."""
+    for column in frame.columns:
+        first = frame[column].to_list()[:1] if frame[column].dtype == nw.String else []
+        if first and isinstance(first[0], str) and read_date(first[0].strip()) is not None:
+            raise ValueError(
+                f"{name} has dates as text in column {column!r}; if these are its times, say time={column!r}."
+            )
 
 
 def check_columns(frame: nw.DataFrame, names: list[str], what: str) -> None:

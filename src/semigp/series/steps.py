@@ -57,7 +57,8 @@ class Step:
 
     def _counted(self, times: np.ndarray) -> np.ndarray:
         if self.unit == "constant":
-            return (times - times[0]) / self.size
+            with np.errstate(over="ignore"):
+                return (times - times[0]) / self.size
         if self.unit == "weekday":
             days = times.astype("datetime64[D]")
             return np.busday_count(days[0], days)
