@@ -136,6 +136,26 @@ def test_months_that_lack_are_gaps(shell, form):
     assert pl.read_csv(result.stdout.encode())["month"][0] == after
 
 
+def test_days_in_a_time_zone_go_on_over_the_change_of_the_clocks(shell):
+    """In Berlin, 2024-03-31 had 23 hours; the days go on at local midnight, and are written as days."""
+    ends = pl.datetime(2024, 3, 1), pl.datetime(2024, 4, 9)
+    days = pl.datetime_range(*ends, "1d", time_zone="Europe/Berlin", eager=True)
+    table = pl.DataFrame({"day": days, "value": np.sin(np.arange(len(days)) / 3)})
+    table[[*range(30), *range(31, 40)]].write_parquet("zone.parquet")
+    result = shell("forecast zone.parquet --window 2 --steps 2")
+    assert "1 times are missing between the first and the last (2024-03-31)" in result.stderr
+    assert pl.read_csv(result.stdout.encode())["day"].to_list() == ["2024-04-10", "2024-04-11"]
+
+
+def test_weekdays_go_on_without_weekends(shell):
+    days = pd.bdate_range("2024-01-01", periods=40)  # from a Monday to a Friday
+    table = pl.DataFrame({"day": days.to_numpy(), "value": np.sin(np.arange(40) / 3)})
+    table[[*range(30), *range(31, 40)]].write_parquet("weekdays.parquet")
+    result = shell("forecast weekdays.parquet --window 2 --steps 2")
+    assert "1 times are missing" in result.stderr
+    assert pl.read_csv(result.stdout.encode())["day"].to_list() == ["2024-02-26", "2024-02-27"]
+
+
 def test_forecast_with_covariates(shell):
     random = np.random.default_rng(0)
     push, values = random.normal(size=83), np.zeros(84)

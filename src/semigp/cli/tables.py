@@ -73,7 +73,7 @@ def write_table(table: pl.DataFrame, path: Path | None) -> None:
     table = table.with_columns(pl.selectors.float().fill_nan(None))
     for name, kind in table.schema.items():  # days are written as days
         if kind == pl.Datetime and (table[name] == table[name].dt.truncate("1d")).all():
-            table = table.with_columns(pl.col(name).cast(pl.Date))
+            table = table.with_columns(pl.col(name).dt.date())  # in local time, unlike a cast
     if path is None:
         sys.stdout.write(table.write_csv())
     elif check_writable(path) == "parquet":
