@@ -88,6 +88,14 @@ def test_a_short_series_has_the_step_of_the_others():
         assert str(timeline.after(1)[0])[:10] == "2024-01-08"
 
 
+def test_short_series_tell_their_step_together():
+    """Three days of four: one day tells nothing, and two with a day between them tell a wrong step."""
+    parts = {"a": DAYS[:1], "b": DAYS[[0, 2]], "c": DAYS[[3]]}
+    panel = read_panel(long_frame(parts), "shop", "day", "sales")
+    assert [len(values) for values in panel.series] == [1, 3, 1]
+    assert [str(line.after(1)[0])[:10] for line in panel.timelines] == ["2024-03-26", "2024-03-28", "2024-03-29"]
+
+
 def test_series_with_other_steps_keep_their_own():
     months, quarters = pd.date_range("2020-01-01", periods=40, freq="MS"), pd.date_range("2020", periods=9, freq="QS")
     weeks = pd.date_range("2024-01-01", periods=9, freq="W-WED")

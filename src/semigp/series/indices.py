@@ -20,8 +20,10 @@ def is_time_column(column: nw.Series) -> bool:
 
 def _has_pandas_times(column: nw.Series) -> bool:
     """Whether a column of pandas holds times with a zone, or periods. narwhals does not know all of them."""
+    if not column.implementation.is_pandas():
+        return False
     kind = nw.to_native(column).dtype
-    return column.implementation.is_pandas() and (hasattr(kind, "tz") or str(kind).startswith("period"))
+    return hasattr(kind, "tz") or str(kind).startswith("period")
 
 
 def column_times(column: nw.Series, what: str) -> tuple[np.ndarray, str | None]:

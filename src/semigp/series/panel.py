@@ -185,6 +185,8 @@ def _grids(times: list[np.ndarray], names: list[Any], zone: Any) -> Iterator[Gri
         if each.tobytes() not in own:
             own[each.tobytes()] = recognise(each, zone)
     common = _common([(own[each.tobytes()], len(each)) for each in times])
+    if common is None:  # all are short: together they may still tell
+        common = recognise(np.unique(np.concatenate(times)), zone)
     done: dict[bytes, Grid] = {}
     for each, name in zip(times, names, strict=True):
         key = each.tobytes()
