@@ -87,13 +87,13 @@ def test_a_file_altered_in_the_cache_is_fetched_again(arrives, monkeypatch):
     address, _ = files._FILES["oil/3Class.mat"]
     monkeypatch.setitem(files._FILES, "oil/3Class.mat", (address, hashlib.sha256(b"the file").hexdigest()))
     arrives(b"the file")
-    path = files._path("oil/3Class.mat")
+    path = files.checked_path("oil/3Class.mat")
     path.write_bytes(b"something else")
-    assert files._path("oil/3Class.mat").read_bytes() == b"the file"
+    assert files.checked_path("oil/3Class.mat").read_bytes() == b"the file"
     path.write_bytes(b"something else")
     arrives(b"something else again")
     with pytest.raises(ValueError, match="does not match the known hash"):
-        files._path("oil/3Class.mat")
+        files.checked_path("oil/3Class.mat")
 
 
 def test_mackey_glass():
