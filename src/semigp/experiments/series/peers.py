@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...series.reading import fill_gaps
-from .plan import LEVELS, LIMIT
+from .plan import LEVELS, LIGHTGBM, LIMIT, PROPHET
 from .problems import Problem, make
 
 PYTHON = Path(".venv-series") / "bin" / "python"
 SCRIPT = Path(__file__).with_name("peer.py")
+PACKAGES = {LIGHTGBM: "lightgbm", PROPHET: "prophet"}
 FOLDER = Path("build") / "series"  # raw forecasts are kept here, and not in the results
 
 
@@ -51,6 +52,12 @@ def _series(problem: Problem) -> dict[str, Any]:
         "seasons": kind.seasons, "frequency": kind.frequency,
         "values": fill_gaps(problem.past[:, None])[:, 0].tolist(),
     }  # fmt: skip
+
+
+def version(record: dict[str, Any]) -> str:
+    """The package that made a forecast, and its version."""
+    package = PACKAGES.get(record["way"], "statsforecast")
+    return f"{package} {record['versions'][package]}"
 
 
 def read(path: Path) -> dict[tuple, dict[str, Any]]:
