@@ -99,7 +99,9 @@ def load_oil() -> tuple[np.ndarray, np.ndarray]:
 
 def load_usps(digits: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)) -> tuple[np.ndarray, np.ndarray]:
     """USPS digits (Hull 1994): images (n, 256) with values from 0 to 1, upright and row by row, and the digits (n,)."""
-    images = scipy.io.loadmat(checked_path("usps/usps_all.mat"))["data"]  # (256, 1100, 10), digits in the order 1, …, 9, 0
+    images = scipy.io.loadmat(checked_path("usps/usps_all.mat"))[
+        "data"
+    ]  # (256, 1100, 10), digits in the order 1, …, 9, 0
     stacks = [images[:, :, (digit - 1) % 10] for digit in digits]
     upright = [stack.T.reshape(-1, 16, 16).transpose(0, 2, 1).reshape(-1, 256) for stack in stacks]
     labels = np.repeat(digits, [len(stack) for stack in upright])

@@ -40,7 +40,7 @@ def draw(records: Sequence[Row], folder: Path) -> list[Path]:
 
     parts, ways, found = drawn(records)
     with plt.rc_context(STYLE):
-        canvas, grid = plt.subplots(1, 2, figsize=(10, 0.55 * len(parts) + 2.6), sharey=True)
+        canvas, grid = plt.subplots(1, 2, figsize=(10, 0.55 * len(parts) + 2.0), sharey=True)
         for axes, score in zip(grid, SCORES, strict=True):
             _points(axes, found[score], ways)
         grid[0].set(xscale="log", xlabel="quantile loss, relative to the lowest of the part", xlim=RANGE_OF_LOSS)
@@ -50,7 +50,7 @@ def draw(records: Sequence[Row], folder: Path) -> list[Path]:
         grid[1].axvline(0.95, color="0.6", lw=0.8)
         grid[1].set(xlabel="coverage of 95 % intervals", xlim=(0.0, 1.02))
         canvas.legend(*grid[1].get_legend_handles_labels(), loc="lower center", ncols=5)
-        canvas.tight_layout(rect=(0, 1.1 / (0.55 * len(parts) + 2.6), 1, 1))
+        canvas.tight_layout(rect=(0, 0.75 / (0.55 * len(parts) + 2.0), 1, 1))
         return save_figure(canvas, folder / "series")
 
 
@@ -58,7 +58,7 @@ def _points(axes: Any, means: np.ndarray, ways: Sequence[str]) -> None:
     """A marker for each way and part; ways are a little apart from each other. Ours is black and large."""
     from ...plotting.style import look
 
-    others = [way for way in ways if way != OURS]
+    others = [way for way in (*HERE, *PEERS) if way != OURS]  # a way looks the same whichever others are there
     for number, way in enumerate(ways):
         style = {"color": "black", "marker": "o", "s": 55} if way == OURS else look(others.index(way)) | {"s": 24}
         places = np.arange(means.shape[1]) + 0.5 * (number / max(len(ways) - 1, 1) - 0.5)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-PACKAGES = ("statsforecast", "lightgbm", "prophet")
+PACKAGES = ("statsforecast", "lightgbm", "prophet", "statsmodels")
 N_PATHS, N_FOLDS, LAGS = 500, 5, 18
 
 
@@ -145,6 +145,31 @@ def _naive(season, seasons):
     return SeasonalNaive(season_length=season)
 
 
+def _other_ets(task, levels):
+    """Exponential smoothing by statsmodels, chosen by AICc: its optimiser goes on where that of AutoETS stops early."""
+    values, season = np.array(task["values"]), task["season"]
+    seasons = (None,) if season == 1 else ("add", "mul")
+    forms = [
+        (e, t, d, s) for e in ("add", "mul") for t, d in ((None, False), ("add", False), ("add", True)) for s in seasons
+    ]
+    # As in R, additive errors have no multiplicative season, and nothing is multiplicative unless all values are positive.
+    forms = [form for form in forms if form[0] == "mul" or form[3] != "mul"]
+    fitted = [_smoothed(values, season, *form) for form in forms if values.min() > 0 or "mul" not in form]
+    best = min((model for model in fitted if np.isfinite(model.aicc)), key=lambda model: model.aicc)
+    paths = best.simulate(task["steps"], anchor="end", repetitions=N_PATHS, rng=np.random.default_rng(0))
+    paths = np.asarray(paths).reshape(task["steps"], N_PATHS)
+    return paths.mean(axis=1), np.quantile(paths, levels, axis=1)
+
+
+def _smoothed(values, season, error, trend, damped, form):
+    from statsmodels.tsa.exponential_smoothing.ets import ETSModel
+
+    model = ETSModel(
+        values, error=error, trend=trend, damped_trend=damped, seasonal=form, seasonal_periods=season if form else None
+    )
+    return model.fit(disp=False, maxiter=500)
+
+
 def _lightgbm(task, levels):
     """Trees on lags, rolled forward with residuals of contiguous folds; of levels or of increments.
 
@@ -205,6 +230,7 @@ def _prophet(task, levels):
 WAYS = {
     "AutoARIMA": _statsforecast(_arima),
     "AutoETS": _statsforecast(_ets),
+    "ETS (statsmodels)": _other_ets,
     "AutoTheta": _statsforecast(_theta),
     "AutoCES": _statsforecast(_ces),
     "MSTL": _statsforecast(_mstl),

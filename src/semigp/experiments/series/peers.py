@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...series.reading import fill_gaps
-from .plan import LEVELS, LIGHTGBM, LIMIT, PROPHET
+from .plan import LEVELS, LIGHTGBM, LIMIT, OTHER_ETS, PROPHET
 from .problems import Problem, make
 
 PYTHON = Path(".venv-series") / "bin" / "python"
 SCRIPT = Path(__file__).with_name("peer.py")
-PACKAGES = {LIGHTGBM: "lightgbm", PROPHET: "prophet"}
+PACKAGES = {LIGHTGBM: "lightgbm", PROPHET: "prophet", OTHER_ETS: "statsmodels"}
 FOLDER = Path("build") / "series"  # raw forecasts are kept here, and not in the results
 
 

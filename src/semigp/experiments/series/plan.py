@@ -12,17 +12,25 @@ LIMIT = 60  # seconds that a peer has for one series
 OURS, OURS_18, TRUTH = "GPForecaster", "GPForecaster, window 18", "true model"
 CLIMATOLOGY, AR = "climatology", "AR"
 ARIMA, LIGHTGBM, PROPHET, MSTL = "AutoARIMA", "LightGBM", "Prophet", "MSTL"
+OTHER_ETS = "ETS (statsmodels)"  # where AutoETS does not find the optimum of its seasonal models
 SMOOTHERS = ("SeasonalNaive", "AutoETS", "AutoTheta", "AutoCES")
-PEERS = (*SMOOTHERS, MSTL, LIGHTGBM, PROPHET, ARIMA)  # in the order in which they are run: the slowest is the last
+PEERS = (
+    *SMOOTHERS,
+    MSTL,
+    LIGHTGBM,
+    PROPHET,
+    ARIMA,
+    OTHER_ETS,
+)  # in the order in which they are run: the slowest is the last
 HERE = (OURS, OURS_18, TRUTH, CLIMATOLOGY, AR)
 UNRANKED = (TRUTH,)
 
 WAYS: dict[str, tuple[str, ...]] = {
     WEEKLY: (OURS, OURS_18, *SMOOTHERS, LIGHTGBM, PROPHET, ARIMA),
-    HOURLY: (OURS, OURS_18, *SMOOTHERS, MSTL, LIGHTGBM, PROPHET, ARIMA),
+    HOURLY: (OURS, OURS_18, *SMOOTHERS, OTHER_ETS, MSTL, LIGHTGBM, PROPHET, ARIMA),
     WALK: (TRUTH, OURS, OURS_18, *SMOOTHERS, LIGHTGBM, ARIMA),
-    MONTHLY: (TRUTH, OURS, OURS_18, *SMOOTHERS, LIGHTGBM, PROPHET, ARIMA),
-    AIRLINE: (OURS, OURS_18, *SMOOTHERS, LIGHTGBM, PROPHET, ARIMA),
+    MONTHLY: (TRUTH, OURS, OURS_18, *SMOOTHERS, OTHER_ETS, LIGHTGBM, PROPHET, ARIMA),
+    AIRLINE: (OURS, OURS_18, *SMOOTHERS, OTHER_ETS, LIGHTGBM, PROPHET, ARIMA),
     SUNSPOTS: (OURS, OURS_18, CLIMATOLOGY, AR, *SMOOTHERS, LIGHTGBM, ARIMA),
     CO2: (OURS, OURS_18, CLIMATOLOGY, AR, "SeasonalNaive", "AutoTheta", MSTL, LIGHTGBM, PROPHET, ARIMA),
     CHAOS: (OURS, OURS_18, CLIMATOLOGY, AR, LIGHTGBM, ARIMA),
