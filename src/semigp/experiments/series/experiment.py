@@ -24,9 +24,10 @@ def run_some(counts: dict[str, int], chosen: Sequence[str], folder: Path, n_jobs
     started = time.perf_counter()
     problems = planned(counts, first_seed)
     records = run_problems(problems, chosen, folder, n_jobs)
+    versions = sorted({record["version"] for record in records if "version" in record})
     settings = {
         "series": counts, "ways": list(chosen), "first seed": first_seed, "levels": LEVELS,
-        "seconds that a peer has": LIMIT, "peers": sorted({record["version"] for record in records if "version" in record}),
+        "seconds that a peer has": LIMIT, "peers": versions,
     }  # fmt: skip
     write_settings(folder / f"{NAME}.json", settings, time.perf_counter() - started, ("statsmodels",))
     return write(records, folder)

@@ -71,7 +71,7 @@ def forecast(task, way, levels, seconds):
     def stop(*_):
         raise TimeoutError(f"more than {seconds} s")
 
-    np.random.seed(0)  # statsforecast draws from the global generator
+    np.random.seed(0)  # noqa: NPY002 (statsforecast has no other generator)
     signal.signal(signal.SIGALRM, stop)
     started = time.perf_counter()
     try:
@@ -149,10 +149,9 @@ def _other_ets(task, levels):
     """Exponential smoothing by statsmodels, chosen by AICc: its optimiser goes on where that of AutoETS stops early."""
     values, season = np.array(task["values"]), task["season"]
     seasons = (None,) if season == 1 else ("add", "mul")
-    forms = [
-        (e, t, d, s) for e in ("add", "mul") for t, d in ((None, False), ("add", False), ("add", True)) for s in seasons
-    ]
-    # As in R, additive errors have no multiplicative season, and nothing is multiplicative unless all values are positive.
+    trends = ((None, False), ("add", False), ("add", True))
+    forms = [(error, *trend, form) for error in ("add", "mul") for trend in trends for form in seasons]
+    # As in R: additive errors have no multiplicative season, and multiplicative models are for positive values.
     forms = [form for form in forms if form[0] == "mul" or form[3] != "mul"]
     fitted = [_smoothed(values, season, *form) for form in forms if values.min() > 0 or "mul" not in form]
     best = min((model for model in fitted if np.isfinite(model.aicc)), key=lambda model: model.aicc)

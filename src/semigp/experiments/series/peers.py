@@ -31,10 +31,15 @@ def forecasts(cells: Sequence[tuple[str, str, str]], folder: Path = FOLDER) -> d
     folder.mkdir(parents=True, exist_ok=True)
     tasks, lines = folder / "tasks.json", folder / "forecasts.jsonl"
     tasks.write_text(json.dumps(described(cells)))
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    subprocess.run([PYTHON, SCRIPT, tasks, lines, str(LIMIT)], check=True, env=os.environ | threads)
+    _run(tasks, lines)
     wanted = set(cells)
     return {key: found for key, found in read(lines).items() if key in wanted}
+
+
+def _run(tasks: Path, lines: Path) -> None:
+    """Run peer.py with one thread."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    subprocess.run([PYTHON, SCRIPT, tasks, lines, str(LIMIT)], check=True, env=os.environ | threads)
 
 
 def described(cells: Sequence[tuple[str, str, str]]) -> dict[str, Any]:

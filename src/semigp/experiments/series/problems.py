@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,11 +81,6 @@ def names(part: str, count: int, first_seed: int) -> list[str]:
 def make(part: str, name: str) -> Problem:
     """The problem with this name."""
     return _MAKERS[part](part, name)
-
-
-def make_all(keys: Sequence[tuple[str, str]]) -> list[Problem]:
-    """Problems by part and name."""
-    return [make(part, name) for part, name in keys]
 
 
 @functools.cache
