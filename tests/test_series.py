@@ -101,6 +101,9 @@ def test_a_run_is_continued_beside_the_records_of_peers(tmp_path, monkeypatch, c
     assert "| true model |" in page
     assert "AutoARIMA on random walk, 8: TimeoutError: more than 60 s" in page
     assert "AutoARIMA * (1 of 2)" in page
+    __main__.main([*line, "--ways", "true model", "--again"])
+    assert "0 records are there, 2 are to be made." in capsys.readouterr().out
+    assert len(read_rows(tmp_path / "series.csv")) == 4
     assert (tmp_path / "series.png").stat().st_size > 5000
 
 

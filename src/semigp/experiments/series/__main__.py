@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .experiment import run_some
 from .plan import FIRST_SEED, HERE, PEERS, PROFILES
+from .run import forget
 
 
 def _listed(text: str) -> list[str]:
@@ -24,6 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--parts", type=_listed, metavar="'A; B'", help="default: " + "; ".join(PROFILES["paper"]))
     add("--ways", type=_listed, metavar="'A; B'", help="default: " + "; ".join((*HERE, *PEERS)))
     add("--count", type=int, help="number of series of each part, in place of that of the profile")
+    add("--again", action="store_true", help="forget the records of these ways that run here, and make them anew")
     add("--first-seed", type=int, default=FIRST_SEED, help="of simulated series; below 1000 for development")
     return parser
 
@@ -39,6 +41,8 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("JAX_PLATFORMS", "cpu")  # processes side by side cannot share a GPU
     counts = {part: options.count or n for part, n in counts.items() if part in (options.parts or counts)}
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.again:
+        forget(options.out, [way for way in ways if way in HERE])
     for path in run_some(counts, ways, options.out, options.jobs, options.first_seed):
         print(f"Written: {path}")
 

@@ -19,6 +19,11 @@ RECORDS = "series.csv"
 Cell = tuple[str, str, str]
 
 
+def forget(folder: Path, ways: Sequence[str]) -> None:
+    """Take the records of some ways out of a folder, because their code has changed since."""
+    write_rows(folder / RECORDS, [record for record in read_rows(folder / RECORDS) if record["way"] not in ways])
+
+
 def key(record: Row) -> Cell:
     """What tells records apart. A name that is a number is read as one from a file."""
     part, name, way = (str(record[column]) for column in KEYS)
