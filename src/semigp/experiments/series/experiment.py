@@ -25,8 +25,9 @@ def run_some(counts: dict[str, int], chosen: Sequence[str], folder: Path, n_jobs
     problems = planned(counts, first_seed)
     records = run_problems(problems, chosen, folder, n_jobs)
     versions = sorted({record["version"] for record in records if "version" in record})
+    ways = [way for way in (*HERE, *PEERS) if any(record["way"] == way for record in records)]
     settings = {
-        "series": counts, "ways": list(chosen), "first seed": first_seed, "levels": LEVELS,
+        "series": counts, "ways": ways, "first seed": first_seed, "levels": LEVELS,
         "seconds that a peer has": LIMIT, "peers": versions,
     }  # fmt: skip
     write_settings(folder / f"{NAME}.json", settings, time.perf_counter() - started, ("statsmodels",))
