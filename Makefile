@@ -15,7 +15,7 @@ LOCKED := $(PIP_INSTALL) --require-hashes --requirement
 EDITABLE := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 
 .PHONY: demo test test-core test-estimators test-commands test-documentation test-rest test-optimised test-sktime
-.PHONY: test-oldest test-slow nightly ci lint format bench peers table-peers docs picture lock audit mutation clean
+.PHONY: test-oldest test-slow nightly ci lint format bench peers table-peers series-peers docs picture lock audit mutation clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -105,11 +105,13 @@ bench: $(VENV)/.peers  ## Everything timed beside GPy, GPyTorch, GPflow and what
 	-$(MAKE) --keep-going peers
 	$(BIN)/semigp bench all
 
-peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all, statsforecast, and those of table-peers; what does not install is left out
+peers: $(PEERS)  ## GPyTorch and GPflow, 8 GB in all, those of series-peers, and those of table-peers; what does not install is left out
 
 # With all ways: `.venv-tables/bin/python -m semigp.experiments.tables --out results/experiments`.
 table-peers: .venv-tables/.installed  ## LightGBM, CatBoost, miceforest and HyperImpute, for `semigp reproduce tables`
 	-$(MAKE) .venv-hyperimpute/.installed
+
+series-peers: .venv-series/.installed  ## statsforecast, LightGBM and Prophet, for `semigp reproduce series`
 
 picture: $(INSTALLED)  ## The picture of the README
 	$(BIN)/python docs/picture.py
@@ -149,7 +151,7 @@ audit: .venv-tools/.installed  ## Known vulnerabilities of what the locks name; 
 
 .venv-series/.installed:
 	test -d .venv-series || $(PYTHON) -m venv .venv-series
-	.venv-series/bin/python $(PIP_INSTALL) statsforecast
+	.venv-series/bin/python $(PIP_INSTALL) statsforecast lightgbm prophet
 	touch $@
 
 # All that the package needs, beside what it is compared with. miceforest calls what LightGBM 4.6 has renamed.

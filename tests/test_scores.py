@@ -30,6 +30,33 @@ def test_coverage_and_errors():
     np.testing.assert_allclose(scores.mean_absolute_error(TRUTH, MEAN), np.mean([0.3, 1.5, 0.1]))
 
 
+LEVELS = np.array([0.1, 0.5, 0.9])
+
+
+def test_quantile_loss_by_hand():
+    """At 2 against quantiles 1, 3 and 4: 2 (.1·1 + .5·1 + .1·2) / 3; NaN in the truth does not count."""
+    quantiles = np.array([[1.0, 0.0], [3.0, 0.0], [4.0, 0.0]])
+    found = scores.quantile_loss(np.array([2.0, np.nan]), quantiles, LEVELS)
+    np.testing.assert_allclose(found, 2 * (0.1 * 1 + 0.5 * 1 + 0.1 * 2) / 3)
+
+
+def test_crps_of_quantiles_is_that_of_the_distribution():
+    """Oracle: the closed form of a Gaussian. With 2000 levels, what is left out in the tails is below 1e-3."""
+    levels = (np.arange(2000) + 0.5) / 2000
+    truth, mean, std = TRUTH[SEEN], MEAN[SEEN], STD[SEEN]
+    quantiles = stats.norm.ppf(levels)[:, None] * std + mean
+    np.testing.assert_allclose(scores.quantile_crps(truth, quantiles, levels), scores.crps(truth, mean, std), rtol=1e-3)
+    # By hand: losses .2, 1 and .4 at .1, .5 and .9, straight lines between them, and zero at 0 and 1.
+    found = scores.quantile_crps(np.array([2.0]), np.array([[1.0], [3.0], [4.0]]), LEVELS)
+    np.testing.assert_allclose(found, 0.1 * 0.1 + 0.4 * 0.6 + 0.4 * 0.7 + 0.1 * 0.2)
+
+
+def test_scale_of_mase():
+    past = np.array([1.0, 4.0, 2.0, np.nan, 5.0])
+    assert scores.mase_scale(past, 1) == (3 + 2) / 2
+    assert scores.mase_scale(past, 2) == (1 + 3) / 2
+
+
 def test_log_loss_is_scikit_learns():
     from sklearn.metrics import log_loss
 

@@ -48,6 +48,32 @@ def coverage(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
     return float(np.mean(np.abs(truth - mean)[seen] <= 1.959963984540054 * std[seen]))
 
 
+def quantile_loss(truth: np.ndarray, quantiles: np.ndarray, levels: np.ndarray) -> float:
+    """Twice the pinball loss, 2 (y - q)(τ - 1[y < q]), mean over values and levels; quantiles have levels first."""
+    return float(np.nanmean(_pinball(truth, quantiles, levels)))
+
+
+def quantile_crps(truth: np.ndarray, quantiles: np.ndarray, levels: np.ndarray) -> float:
+    """CRPS from quantiles (levels first, rising): twice the pinball loss, integrated over the level.
+
+    The integral is that of straight lines between the levels, and to zero at the levels 0 and 1. Few levels overstate
+    it in their midst and understate it in the tails.
+    """
+    losses = np.nanmean(_pinball(truth, quantiles, levels).reshape(len(levels), -1), axis=1)
+    return float(np.trapezoid(np.r_[0.0, losses, 0.0], np.r_[0.0, levels, 1.0]))
+
+
+def _pinball(truth: np.ndarray, quantiles: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """2 (y - q)(τ - 1[y < q]) for every level and value; NaN where the truth is."""
+    above = np.asarray(levels, float).reshape(-1, *([1] * truth.ndim))
+    return 2.0 * (truth - quantiles) * (above - (truth < quantiles))
+
+
+def mase_scale(past: np.ndarray, season: int) -> float:
+    """The unit of the mean absolute scaled error (MASE): the mean of |y_t - y_(t-season)| over the past."""
+    return float(np.nanmean(np.abs(past[season:] - past[:-season])))
+
+
 def log_loss(classes: np.ndarray, probabilities: np.ndarray) -> float:
     """The log loss -E[log p(class)] of class numbers (n,) under probabilities (n, c)."""
     chosen = probabilities[np.arange(len(classes)), classes]

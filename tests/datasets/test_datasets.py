@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from semigp import datasets
-from semigp.datasets import files
+from semigp.datasets import files, series
 
 
 @pytest.fixture
@@ -87,22 +87,22 @@ def test_a_file_altered_in_the_cache_is_fetched_again(arrives, monkeypatch):
     address, _ = files._FILES["oil/3Class.mat"]
     monkeypatch.setitem(files._FILES, "oil/3Class.mat", (address, hashlib.sha256(b"the file").hexdigest()))
     arrives(b"the file")
-    path = files._path("oil/3Class.mat")
+    path = files.checked_path("oil/3Class.mat")
     path.write_bytes(b"something else")
-    assert files._path("oil/3Class.mat").read_bytes() == b"the file"
+    assert files.checked_path("oil/3Class.mat").read_bytes() == b"the file"
     path.write_bytes(b"something else")
     arrives(b"something else again")
     with pytest.raises(ValueError, match="does not match the known hash"):
-        files._path("oil/3Class.mat")
+        files.checked_path("oil/3Class.mat")
 
 
 def test_mackey_glass():
     """Oracle: the exact solution while nothing drives the series. MATLAB's mgdata.dat is not here to compare with."""
-    series = datasets.make_mackey_glass(1201)
-    assert len(series) == 1201
+    values = datasets.make_mackey_glass(1201)
+    assert len(values) == 1201
     # before the delay is over nothing drives the series: ζ = 1.2 exp(-0.1 t)
-    np.testing.assert_allclose(series[:17], 1.2 * np.exp(-0.1 * np.arange(17)), rtol=1e-6)
-    assert 0.2 < series[100:].min() < series[100:].max() < 1.4
+    np.testing.assert_allclose(values[:17], 1.2 * np.exp(-0.1 * np.arange(17)), rtol=1e-6)
+    assert 0.2 < values[100:].min() < values[100:].max() < 1.4
 
 
 def test_semi_described_covariances():
@@ -166,3 +166,50 @@ def test_outages_of_several_columns(share):
     assert np.mean(mask.sum(axis=1)[mask.any(axis=1)] >= 3) > 0.98
     ends = np.mean([datasets.mask_outages((60, 4), share, 20, seed)[[0, -1]] for seed in range(300)])
     assert abs(ends - share) < 0.06  # a correlated mean: 300 tables, about one outage at each end
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_series_of_m4():
+    """Oracles: the data's README, and the first values to come of W14 and W64 in the competition's own file."""
+    weekly, hourly = (datasets.load_m4(frequency) for frequency in ("weekly", "hourly"))
+    assert (len(weekly), {len(future) for _, _, future in weekly}) == (60, {13})
+    assert (len(hourly), {len(future) for _, _, future in hourly}) == (40, {48})
+    assert max(len(past) for _, past, _ in weekly) == 1000
+    firsts = {name: future[0] for name, _, future in weekly}
+    assert (firsts["W14"], firsts["W64"]) == (2341.516, 14834)
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_downloaded_series_are_cut_to_the_same(tmp_path, monkeypatch):
+    """The competition's files have a row for each series, here with others, and with longer pasts than are kept."""
+    known = datasets.load_m4("hourly")
+    for part, place in (("train", 1), ("test", 2)):
+        rows = [["V1", "V2"], ["H1", "7", "NA"]] + [[s[0], "3.5", *map(repr, s[place].tolist()), ""] for s in known]
+        text = "\n".join(",".join(f'"{cell}"' for cell in (r if part == "train" else [r[0], *r[2:]])) for r in rows)
+        (tmp_path / f"Hourly-{part}.csv").write_text(text)
+    monkeypatch.delenv("SEMIGP_DATA")
+    monkeypatch.setattr(series, "downloaded", lambda address, digest: tmp_path / address.rpartition("/")[2])
+    monkeypatch.setattr(series, "_LONGEST", 700)
+    found = series._cut_originals("hourly")
+    assert [name for name, _, _ in found] == [name for name, _, _ in known]
+    for (_, past, future), (_, known_past, known_future) in zip(found, known, strict=True):
+        np.testing.assert_array_equal(past, known_past[-700:])
+        np.testing.assert_array_equal(future, known_future)
+    with pytest.raises(ValueError, match=r"hourly series under .* are not the expected ones"):
+        datasets.load_m4("hourly")
+    assert series._content_hash(known) == series._M4_HASHES["hourly"][1]
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_measured_systems():
+    lengths = {"actuator": 512, "ballbeam": 500, "drive": 250, "dryer": 500}
+    for name, n_train in lengths.items():
+        inputs, outputs, found = datasets.load_sysid(name)
+        assert (inputs.shape, outputs.shape, found) == ((2 * n_train,), (2 * n_train,), n_train)
+
+
+def test_series_that_are_not_there():
+    with pytest.raises(ValueError, match="there are no 'daily' series; there are weekly, hourly"):
+        datasets.load_m4("daily")
+    with pytest.raises(ValueError, match="there is no system 'tank'; there are actuator,"):
+        datasets.load_sysid("tank")

@@ -27,6 +27,8 @@ EXPERIMENTS = {
     "semi-supervised": "semigp.experiments.semi_supervised",
     "imputation": "semigp.experiments.imputation",
     "tables": "semigp.experiments.tables",
+    "series": "semigp.experiments.series",
+    "systems": "semigp.experiments.systems",
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
 }

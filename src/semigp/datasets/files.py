@@ -11,23 +11,24 @@ from typing import Any
 import numpy as np
 import scipy.io
 
-_BASE = "https://raw.githubusercontent.com/"
+BASE = "https://raw.githubusercontent.com/"
 _GPMAT = "SheffieldML/GPmat/4b5914a38ecbad9fb7a13a3392970bfc28c9d911/datasets/data/"
 _UCI = "treforevans/uci_datasets/f0737523712fe66a1640e4b980b927e8490b58eb/uci_datasets/"
 _SEABORN = "mwaskom/seaborn-data/71e2436a092d714350de0fc409ca8a8714e7e78f/"
+_SYSID = "RomanFoell/DRGP-VSS/457f35ffd321cdfe9359d1df707fde9a32041c9c/matlab/data_raw/"
 _GRAPH = "marionmari/Graph_stuff/e0c81e89cb88c882ffa9f688834d8fbce3204b4d/usps_digit_data/"
 # Name in $SEMIGP_DATA → address and sha256.
 _FILES = {
     "mocap35/cmu35WalkJog.mat": (
-        _BASE + _GPMAT + "cmu35WalkJog.mat",
+        BASE + _GPMAT + "cmu35WalkJog.mat",
         "50db534501bdfb1611153e3b5d122fc08b0c42ea159e875d5656ec13fa11a353",
     ),
     "oil/3Class.mat": (
-        _BASE + _GPMAT + "3Class.mat",
+        BASE + _GPMAT + "3Class.mat",
         "438abaf3c12f16e6181caddfb96020bdc4a1947e078471d36e48cb9253a0bd7a",
     ),
     "usps/usps_all.mat": (
-        _BASE + _GRAPH + "usps_all.mat",
+        BASE + _GRAPH + "usps_all.mat",
         "da2c8d6e8bd743da00c67020f444e0f28250dfbd16c55d8135c50ffa7719a5f9",
     ),
 }
@@ -45,27 +46,30 @@ _MIXED_HASHES = {
     "penguins": "e07636bd8af74260099ea2f8678e2eabbf35def579940cc76f67061ee16c06c1",
     "tips": "e54cc4d2ce1bff65d32ca60b3e4b802e06bde1d7e7caf6f796f6bf7370e863b0",
 }
-_FILES |= {f"uci/{name}.csv.gz": (f"{_BASE}{_UCI}{name}/data.csv.gz", hash_) for name, hash_ in _UCI_HASHES.items()}
-_FILES |= {f"mixed/{name}.csv": (f"{_BASE}{_SEABORN}{name}.csv", hash_) for name, hash_ in _MIXED_HASHES.items()}
+_SYSID_HASHES = {
+    "actuator": "fbd54f88e40cba7ed5049f658888c6063ffadebeb1d7567d68ea79fc1a573eb3",
+    "ballbeam": "7f09e85204b5ab615cc865e311f9d95fb4ed2bc384eead949cce8b7f89a46c6c",
+    "drive": "47d0825678d854d8a1bbcfb0ad1188026b853f69beb2067ea00cfd88d13dc4ca",
+    "dryer": "4f580b4759575a485ec7e6ef2c493ee431bb868d0f6adeb8710bc9d2899c7537",
+}
+_FILES |= {f"uci/{name}.csv.gz": (f"{BASE}{_UCI}{name}/data.csv.gz", hash_) for name, hash_ in _UCI_HASHES.items()}
+_FILES |= {f"mixed/{name}.csv": (f"{BASE}{_SEABORN}{name}.csv", hash_) for name, hash_ in _MIXED_HASHES.items()}
+_FILES |= {f"sysid/{name}.mat": (f"{BASE}{_SYSID}{name}.mat", hash_) for name, hash_ in _SYSID_HASHES.items()}
 
 # What there is to load, and what is predicted in each table with text columns.
-UCI_TABLES = tuple(_UCI_HASHES)
+UCI_TABLES, SYSTEMS = tuple(_UCI_HASHES), tuple(_SYSID_HASHES)
 MIXED_TARGETS = {"penguins": "body_mass_g", "tips": "tip", "mpg": "mpg"}
 
 
-def _path(name: str) -> Path:
+def checked_path(name: str) -> Path:
     """The path of a file whose checksum has been verified."""
     address, digest = _FILES[name]
-    folder = os.environ.get("SEMIGP_DATA")
-    if not folder:
-        try:
-            import pooch
-        except ImportError as error:
-            raise ImportError(
-                'Downloading data sets needs pooch: pip install "semigp[data]". Or set SEMIGP_DATA to a folder that '
-                f"holds {name}."
-            ) from error
-        return Path(pooch.retrieve(address, f"sha256:{digest}", path=pooch.os_cache("semigp"), progressbar=False))
+    return local_path(name, digest, address) if os.environ.get("SEMIGP_DATA") else downloaded(address, digest)
+
+
+def local_path(name: str, digest: str, address: str) -> Path:
+    """The path of a file in $SEMIGP_DATA, if it has this sha256."""
+    folder = os.environ["SEMIGP_DATA"]
     path = Path(folder) / name
     if not path.is_file():
         raise FileNotFoundError(f"SEMIGP_DATA is {folder}, but {path} does not exist.")
@@ -74,15 +78,30 @@ def _path(name: str) -> Path:
     return path
 
 
+def downloaded(address: str, digest: str | None) -> Path:
+    """The path of a file in the cache of pooch. Without a digest, what is in it has to be checked afterwards."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(
+            'Downloading data sets needs pooch: pip install "semigp[data]". Or set SEMIGP_DATA to a folder that holds '
+            f"them, among them {address.rpartition('/')[2]}."
+        ) from error
+    known = f"sha256:{digest}" if digest else None
+    return Path(pooch.retrieve(address, known, path=pooch.os_cache("semigp"), progressbar=False))
+
+
 def load_oil() -> tuple[np.ndarray, np.ndarray]:
     """Three-phase oil flow (Bishop & James 1993): measurements (1000, 12) and the flow regime 0, 1 or 2 (1000,)."""
-    file = scipy.io.loadmat(_path("oil/3Class.mat"))
+    file = scipy.io.loadmat(checked_path("oil/3Class.mat"))
     return file["DataTrn"].astype(float), np.argmax(file["DataTrnLbls"].astype(float), axis=1)
 
 
 def load_usps(digits: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9)) -> tuple[np.ndarray, np.ndarray]:
     """USPS digits (Hull 1994): images (n, 256) with values from 0 to 1, upright and row by row, and the digits (n,)."""
-    images = scipy.io.loadmat(_path("usps/usps_all.mat"))["data"]  # (256, 1100, 10), digits in the order 1, …, 9, 0
+    images = scipy.io.loadmat(checked_path("usps/usps_all.mat"))[
+        "data"
+    ]  # (256, 1100, 10), digits in the order 1, …, 9, 0
     stacks = [images[:, :, (digit - 1) % 10] for digit in digits]
     upright = [stack.T.reshape(-1, 16, 16).transpose(0, 2, 1).reshape(-1, 256) for stack in stacks]
     labels = np.repeat(digits, [len(stack) for stack in upright])
@@ -97,7 +116,7 @@ def load_mocap() -> tuple[np.ndarray, np.ndarray]:
 
     The data were obtained from mocap.cs.cmu.edu; the database was created with funding from NSF EIA-0196217.
     """
-    file = scipy.io.loadmat(_path("mocap35/cmu35WalkJog.mat"))
+    file = scipy.io.loadmat(checked_path("mocap35/cmu35WalkJog.mat"))
     channels, sequence = file["Y"].astype(float), np.argmax(file["lbls"], axis=1)
     parts = [_mocap_features(channels[sequence == s]) for s in range(sequence.max() + 1)]
     return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
@@ -124,7 +143,7 @@ def load_uci(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name not in UCI_TABLES:
         raise ValueError(f"there is no table {name!r}; there are {', '.join(UCI_TABLES)}.")
     # Unpacked here, because a file in the cache of pooch need not end in .gz.
-    with gzip.open(_path(f"uci/{name}.csv.gz"), "rt") as file:
+    with gzip.open(checked_path(f"uci/{name}.csv.gz"), "rt") as file:
         table = np.loadtxt(file, delimiter=",")
     return table[:, :-1], table[:, -1]
 
@@ -141,6 +160,6 @@ def load_mixed(name: str) -> tuple[Any, Any]:
         import pandas
     except ImportError as error:
         raise ImportError("Tables with text columns are pandas frames: pip install pandas.") from error
-    frame = pandas.read_csv(_path(f"mixed/{name}.csv"))
+    frame = pandas.read_csv(checked_path(f"mixed/{name}.csv"))
     frame = frame.dropna(subset=[MIXED_TARGETS[name]]).reset_index(drop=True)
     return frame.drop(columns=MIXED_TARGETS[name]), frame[MIXED_TARGETS[name]]

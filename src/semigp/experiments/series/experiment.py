@@ -1,0 +1,43 @@
+"""The experiment as a whole: a profile, or what was asked for, is run, and the page and the figure are written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..reporting import Row, write_settings
+from .plan import FIRST_SEED, HERE, LEVELS, LIMIT, PEERS, PROFILES, planned
+from .run import run_problems
+from .summary import page
+
+NAME = "series"
+
+
+def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
+    """Run a profile, and write records, page and figure. Records that are there are not made again."""
+    return run_some(PROFILES[profile], (*HERE, *PEERS), folder, n_jobs, FIRST_SEED)
+
+
+def run_some(counts: dict[str, int], chosen: Sequence[str], folder: Path, n_jobs: int, first_seed: int) -> list[Path]:
+    """Run some ways on so many series of each part. Simulated series have seeds from `first_seed` on."""
+    started = time.perf_counter()
+    problems = planned(counts, first_seed)
+    records = run_problems(problems, chosen, folder, n_jobs)
+    versions = sorted({record["version"] for record in records if "version" in record})
+    ways = [way for way in (*HERE, *PEERS) if any(record["way"] == way for record in records)]
+    settings = {
+        "series": counts, "ways": ways, "first seed": first_seed, "levels": LEVELS,
+        "seconds that a peer has": LIMIT, "peers": versions,
+    }  # fmt: skip
+    write_settings(folder / f"{NAME}.json", settings, time.perf_counter() - started, ("statsmodels",))
+    return write(records, folder)
+
+
+def write(records: Sequence[Row], folder: Path) -> list[Path]:
+    """The page and the figure."""
+    from .figures import draw
+
+    path = folder / f"{NAME}.md"
+    path.write_text(page(records), encoding="utf-8")
+    return [path, *draw(records, folder)]
