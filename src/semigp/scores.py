@@ -48,6 +48,10 @@ def coverage(truth: np.ndarray, mean: np.ndarray, std: np.ndarray) -> float:
     return float(np.mean(np.abs(truth - mean)[seen] <= 1.959963984540054 * std[seen]))
 
 
+# Levels at which the quantile loss is usually taken; the middle one is the median.
+LEVELS = (0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975)
+
+
 def quantile_loss(truth: np.ndarray, quantiles: np.ndarray, levels: np.ndarray) -> float:
     """Twice the pinball loss, 2 (y - q)(τ - 1[y < q]), mean over values and levels; quantiles have levels first."""
     return float(np.nanmean(_pinball(truth, quantiles, levels)))

@@ -73,11 +73,13 @@ class Forecast:
         repeated = np.repeat(index, len(names)) if isinstance(index, np.ndarray) else index.repeat(len(names))
         return self.timeline.frame(columns, repeated)
 
-    def score(self, truth: Any, first: int | None = None) -> dict[str, float]:
-        """MSE, MAE, NLPD, CRPS and coverage of 95 % intervals, given the true values; NaN in the truth is left out.
+    def score(self, truth: Any, first: int | None = None, season: int = 1) -> dict[str, float]:
+        """MSE, MAE, NLPD, CRPS, coverage of 95 % intervals, MASE and quantile loss, given the true values.
 
-        If there are paths, CRPS and coverage are computed from them, and NLPD from a Gaussian with their moments.
-        Only the `first` steps count, by default all steps with a truth.
+        NaN in the truth is left out. If there are paths, CRPS and coverage are computed from them, and NLPD from a
+        Gaussian with their moments. Only the `first` steps count, by default all steps with a truth. MASE (of the
+        median) and the quantile loss (mean over 13 levels) are in units of the mean of |y(t) - y(t - season)| in the
+        past.
         """
         values, found = read_series(truth, "truth")
         if values.shape[1] != len(self.timeline.names):
@@ -96,7 +98,16 @@ class Forecast:
             seen = ~np.isnan(values)
             found["CRPS"] = scores.sample_crps(values, self.paths[:, :count])
             found["coverage"] = float(np.mean(((low <= values) & (values <= high))[seen]))
-        return found
+        return found | self._scaled_scores(values, count, season)
+
+    def _scaled_scores(self, values: np.ndarray, count: int, season: int) -> dict[str, float]:
+        past = self.past if self.mean.ndim > 1 else self.past[:, 0]
+        unit = scores.mase_scale(past, season) if len(past) > season else np.nan
+        bands = self.quantile(scores.LEVELS)[:, :count]
+        return {
+            "MASE": scores.mean_absolute_error(values, bands[len(bands) // 2]) / unit,
+            "quantile loss": scores.quantile_loss(values, bands, np.array(scores.LEVELS)) / unit,
+        }
 
     def plot(self, truth: Any = None, history: int | None = None, axes: Any = None, n_paths: int = 3) -> Any:
         """A fan chart: medians, bands of 50, 80 and 95 %, some of the paths, the past and, if given, the truth."""

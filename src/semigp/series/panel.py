@@ -54,6 +54,26 @@ class Panel:
         names = self._repeated_names(counts)
         return nw.to_native(frame.with_columns(names).select(self.id_name, self.time_name, *joined))
 
+    def rows(self, rows: Sequence[Mapping[str, Any]]) -> Any:
+        """Dictionaries as a frame of the user's library."""
+        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        return nw.to_native(nw.from_dict(columns, backend=self.library))
+
+    def ahead(self, frame: Any, names: Sequence[str], steps: int) -> list[np.ndarray]:
+        """The covariates (steps, c) of the steps after the end of each series, from a long frame."""
+        if not names:
+            return [np.zeros((steps, 0))] * len(self)
+        found = self.read_more(frame, names[0], names)
+        by_name = dict(zip(found.names, found.covariates, strict=True))
+        for name in self.names:
+            if name not in by_name or len(by_name[name]) < steps or np.isnan(by_name[name][:steps]).any():
+                raise ValueError(f"covariates must hold {', '.join(names)} of {steps} steps for series {name!r}.")
+        return [by_name[name][:steps] for name in self.names]
+
+    def read_more(self, frame: Any, value: str, covariates: Sequence[str] = ()) -> Panel:
+        """Another frame with the same columns of names and times."""
+        return read_panel(frame, self.id_name, None if self.timelines[0].index is None else self.time_name, value, covariates)
+
     def _times(self, counts: list[int], is_future: bool) -> Any:
         """The times of all rows, one series after the other."""
         parts = []

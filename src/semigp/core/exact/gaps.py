@@ -4,7 +4,7 @@ The density of a whole series, given its first window, is the marginal likelihoo
 
     p(series) = N(y(z); 0, K(X(z)) + σ² I),
 
-in which a missing value z is one target, and part of τ windows. The values that maximise this density are the mean of
+in which a missing value z is one target, and part of a window for each lag. The values that maximise this density are the mean of
 q(z), and the curvature there gives its covariance (Laplace's method). So there is one belief about each value, in
 whichever windows it is. Values in the first window have the prior N(0, 1).
 """
@@ -21,7 +21,7 @@ import scipy.optimize
 from .curvature import DataEvidence
 from .gp import ExactModel
 from .in_numpy import bumps_and_lines
-from .windows import flatten, windows_before
+from .windows import Lags, as_lags, flatten, windows_before
 
 _MAX_ITERATIONS, _NEWTON_STEPS, _WALL = 300, 3, 1e100
 # The largest number of windows that are used: first those with a missing value, then the latest of the others.
@@ -52,11 +52,11 @@ class Gaps:
 
 
 def infer_gaps(
-    values: np.ndarray, start: np.ndarray, models: list[ExactModel], window: int, covariates: np.ndarray
+    values: np.ndarray, start: np.ndarray, models: list[ExactModel], lags: Lags, covariates: np.ndarray
 ) -> Gaps:
     """q(z) of the NaN in `values` (T, p), with one model per column. The search starts at `start`."""
     places = np.nonzero(np.isnan(values))
-    density = _Density(values, models, window, covariates)
+    density = _Density(values, models, as_lags(lags), covariates)
     options = {"maxiter": _MAX_ITERATIONS, "maxcor": 30}
     found = scipy.optimize.minimize(density.loss, start[places], jac=True, method="L-BFGS-B", options=options)
     best, lowest = found.x, found.fun
@@ -79,30 +79,30 @@ def _inverse(curvature: np.ndarray) -> np.ndarray:
     return (axes / np.maximum(spectrum, 1.0)) @ axes.T
 
 
-def _targets(is_missing: np.ndarray, window: int) -> np.ndarray:
+def _targets(is_missing: np.ndarray, lags: np.ndarray) -> np.ndarray:
     """The steps with a missing value in themselves or in their window, and the latest of the other steps."""
-    affected = np.convolve(is_missing, np.ones(window + 1), "full")[: len(is_missing)] > 0.5
-    steps = np.arange(window, len(is_missing))
-    order = np.concatenate([steps[affected[window:]][::-1], steps[~affected[window:]][::-1]])
+    steps = np.arange(lags[0], len(is_missing))
+    affected = is_missing[steps] | is_missing[steps[:, None] - lags].any(axis=1)
+    order = np.concatenate([steps[affected][::-1], steps[~affected][::-1]])
     return np.sort(order[:_MAX_ROWS])
 
 
 class _Density:
     """-log p(series) as a function of its missing values z."""
 
-    def __init__(self, values: np.ndarray, models: list[ExactModel], window: int, covariates: np.ndarray) -> None:
-        self.values, self.window, is_missing = np.nan_to_num(values), window, np.isnan(values)
-        self.targets = _targets(is_missing.any(axis=1), window)
+    def __init__(self, values: np.ndarray, models: list[ExactModel], lags: np.ndarray, covariates: np.ndarray) -> None:
+        self.values, self.lags, is_missing = np.nan_to_num(values), lags, np.isnan(values)
+        self.targets = _targets(is_missing.any(axis=1), lags)
         self.covariates = covariates[self.targets]
         self.places = np.nonzero(is_missing)
-        self.is_first = self.places[0] < window
-        q = window * values.shape[1] + covariates.shape[1]
+        self.is_first = self.places[0] < lags[0]
+        q = len(lags) * values.shape[1] + covariates.shape[1]
         self.models = [(bumps_and_lines(model.kernel, q), float(model.noise_variance)) for model in models]
         # Where each missing value stands among the inputs and the targets: its number, or -1 for a known value.
         number = np.full(values.shape, -1)
         number[self.places] = np.arange(len(self.places[0]))
         self.in_targets = number[self.targets]
-        windows = windows_before(number, self.targets, window)
+        windows = windows_before(number, self.targets, lags)
         self.in_inputs = np.asarray(flatten(windows, np.full(covariates[self.targets].shape, -1)))
 
     def loss(self, z: np.ndarray) -> tuple[float, np.ndarray]:
@@ -132,7 +132,7 @@ class _Density:
         """The evidence of every column's GP, one after the other."""
         values = self.values.copy()
         values[self.places] = z
-        inputs = np.asarray(flatten(windows_before(values, self.targets, self.window), self.covariates))
+        inputs = np.asarray(flatten(windows_before(values, self.targets, self.lags), self.covariates))
         for column, model in enumerate(self.models):
             yield DataEvidence(*model, inputs, values[self.targets, column])
 

@@ -15,7 +15,7 @@ from ..numerics.precision import in_float64
 from ..numerics.types import Array
 from .draws import ExactDraws, draw_exact
 from .gp import ExactPosterior
-from .windows import flatten
+from .windows import Lags, as_lags, flatten
 
 
 class Moments(Protocol):
@@ -41,6 +41,7 @@ def sample_paths(
     covariates: Float[np.ndarray, "steps c"],
     bounds: tuple[Float[np.ndarray, " p"], Float[np.ndarray, " p"]],
     n_paths: int,
+    lags: Lags | None = None,
     watch: Watch = lambda items, doing: items,
     n_groups: int = 20,
     n_features: int = 256,
@@ -49,9 +50,9 @@ def sample_paths(
 
     Functions are drawn from the posterior, and each is rolled forward with noise. `components` holds a posterior per
     output for each of k draws of the past, and `windows` the last window of each. The paths of a group share random
-    features and the component. `watch` goes through the parts of the work, and may tell someone how far it is.
+    features and the component. The functions see the values at `lags`, by default the whole window. `watch` goes through the parts of the work, and may tell someone how far it is.
     """
-    k = len(components)
+    k, own_lags = len(components), as_lags(windows.shape[1] if lags is None else lags)
     groups = -(-min(n_groups, n_paths) // k) * k
     each = -(-n_paths // groups)
     paths, out = np.empty((groups, each, len(covariates), windows.shape[2])), np.empty((groups, each), bool)
@@ -61,12 +62,13 @@ def sample_paths(
         draws = [draw_exact(posterior, randoms, each, n_features) for posterior in posteriors]
         sizes = np.sqrt([float(posterior.noise_variance) for posterior in posteriors])
         noise = sizes * np.stack([random.normal(size=(each, *paths.shape[2:])) for random in randoms])
-        paths[own], out[own] = _roll(draws, window, covariates, noise, bounds, watch)
+        paths[own], out[own] = _roll(draws, own_lags, window, covariates, noise, bounds, watch)
     return paths.reshape(-1, *paths.shape[2:])[:n_paths], out.ravel()[:n_paths]
 
 
 def _roll(
     draws: list[ExactDraws],
+    lags: np.ndarray,
     window: Float[np.ndarray, "tau p"],
     covariates: Float[np.ndarray, "steps c"],
     noise: Float[np.ndarray, "g r steps p"],
@@ -80,7 +82,7 @@ def _roll(
     values[:, :, :tau] = window
     was_out = np.zeros((groups, each), bool)
     for step in watch(range(steps), "paths"):
-        inputs = np.asarray(flatten(values[:, :, step : step + tau], covariates[step]))
+        inputs = np.asarray(flatten(values[:, :, step + tau - lags], covariates[step]))
         new = np.stack([functions.each(inputs) for functions in draws], axis=-1) + noise[:, :, step]
         held = np.clip(new, *bounds)
         was_out |= (held != new).any(axis=-1)

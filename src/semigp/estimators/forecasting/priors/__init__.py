@@ -1,0 +1,8 @@
+"""Priors of a series: what it may be a function of. A forecast mixes the paths of several."""
+
+from .base import SeriesPrior
+from .increments import Increments
+from .over_time import OverTime
+from .past import Past
+
+__all__ = ["Increments", "OverTime", "Past", "SeriesPrior"]
