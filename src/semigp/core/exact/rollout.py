@@ -75,19 +75,31 @@ def _roll(
     bounds: tuple[np.ndarray, np.ndarray],
     watch: Watch,
 ) -> tuple[Float[np.ndarray, "g r steps p"], np.ndarray]:
-    """Functions rolled forward with noise, and whether each path was ever outside the bounds."""
+    """Functions rolled forward with noise, and whether each path was ever held at the bounds.
+
+    A path that leaves the bounds goes on from one that has not: the series has stayed inside so far. Where half of
+    the paths leave at once, they are held at the bounds.
+    """
     groups, each, steps, p = noise.shape
     tau = len(window)
     values = np.empty((groups, each, tau + steps, p))  # the window, and the path behind it
     values[:, :, :tau] = window
-    was_out = np.zeros((groups, each), bool)
+    flat = values.reshape(groups * each, tau + steps, p)
+    was_out = np.zeros(groups * each, bool)
+    random = np.random.default_rng(steps)
     for step in watch(range(steps), "paths"):
         inputs = np.asarray(flatten(values[:, :, step + tau - lags], covariates[step]))
         new = np.stack([functions.each(inputs) for functions in draws], axis=-1) + noise[:, :, step]
         held = np.clip(new, *bounds)
-        was_out |= (held != new).any(axis=-1)
         values[:, :, step + tau] = held
-    return values[:, :, tau:], was_out
+        is_out = (held != new).any(axis=-1).ravel() & ~was_out
+        if is_out.any():
+            inside = np.flatnonzero(~is_out & ~was_out)
+            if len(inside) > is_out.sum():
+                flat[is_out, : step + tau + 1] = flat[random.choice(inside, is_out.sum()), : step + tau + 1]
+            else:
+                was_out |= is_out
+    return values[:, :, tau:], was_out.reshape(groups, each)
 
 
 def propagate(

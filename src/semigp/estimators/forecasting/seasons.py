@@ -9,7 +9,9 @@ import scipy.linalg
 
 from ...core.exact.over_time import TimePosterior, fit_over_time
 
-_MAX_VALUES, _MOST, _WAVES = 400, 2, 3
+_MAX_VALUES, _WAVES = 450, (1, 3, 6, 12)
+_USUAL, _USUAL_GAIN = (4.0, 7.0, 12.0, 24.0, 52.0), 3.0  # seasons that series often have, and a bonus in nats
+_DAYS = (24.0, 48.0, 96.0)  # seasons that are most likely days of hours, half or quarter hours: they come with weeks
 _LEAST_REPEATS = 2.5  # a season must be seen so often
 _LEAST_GAIN = 5.0  # nats, less what the waves cost
 
@@ -26,18 +28,25 @@ def find_seasons(values: np.ndarray, cycles: Sequence[float] = ()) -> tuple[floa
     found: list[float] = []
     if len(periods):
         columns = [_Whitened(column) for column in latest.T if np.sum(~np.isnan(column)) > 20]
-        while len(found) < _MOST and len(periods) and columns:
+        for _ in range(2):
+            if not (len(periods) and columns):
+                break
             gains = np.array([sum(column.gain(period) for column in columns) for period in periods])
+            gains += _USUAL_GAIN * np.isin(periods, _USUAL)
             best = int(np.argmax(gains))
             if gains[best] < _LEAST_GAIN * len(columns):
                 break
             # A multiple of a season has all of its waves too.
-            equal = [i for i in range(best) if gains[i] > 0.9 * gains[best]]
+            equal = [i for i in range(best) if gains[i] > gains[best] - 1.0]
             chosen = float(periods[equal[0] if equal else best])
             found.append(chosen)
             for column in columns:
                 column.remove(chosen)
-            periods = periods[(periods > 1.9 * chosen) | (periods < chosen / 1.9)]
+            # Like days in weeks, the second season is a multiple of the first, unless there is a calendar.
+            periods = periods[periods > 1.9 * chosen]
+            periods = periods if cycles else periods[periods % chosen == 0]
+    if len(found) == 1 and found[0] in _DAYS and 7 * found[0] <= longest and not cycles:
+        found.append(7 * found[0])
     return tuple(sorted(found))
 
 
@@ -51,30 +60,38 @@ class _Whitened:
         self._removed = np.zeros((len(self._left), 0))
 
     def gain(self, period: float) -> float:
-        """The gain in log likelihood by the waves of a period, less ½ log n for each."""
-        waves = self._waves(period)
-        fitted = waves.T @ self._left
-        return 0.5 * float(fitted @ fitted) - 0.5 * waves.shape[1] * np.log(len(self._left))
+        """The gain in log likelihood by the waves of a period, less ½ log n for each, with as many as are best.
+
+        It is ½ n log(RSS₀/RSS₁), as if the size of the noise were fitted anew.
+        """
+        basis, ends = self._waves(period)
+        explained = np.cumsum((basis.T @ self._left) ** 2)[ends - 1] / float(self._left @ self._left)
+        count = len(self._left)
+        gains = -0.5 * count * np.log(np.maximum(1.0 - explained, 1e-6)) - 0.5 * ends * np.log(count)
+        return float(gains.max())
 
     def remove(self, period: float) -> None:
         """Take the waves of a period, and their overtones, out of the series."""
-        waves = self._waves(period, 2 * _WAVES)
+        waves, _ = self._waves(period)
         self._left = self._left - waves @ (waves.T @ self._left)
         self._removed = np.column_stack([self._removed, waves])
 
-    def _waves(self, period: float, most: int = _WAVES) -> np.ndarray:
-        """An orthonormal basis of whitened waves, without what was removed."""
-        orders = np.arange(1, min(most, int(period / 2)) + 1)
+    def _waves(self, period: float) -> tuple[np.ndarray, np.ndarray]:
+        """An orthonormal basis of whitened waves, slow ones first, without what was removed; and where it may end."""
+        orders = np.arange(1, min(_WAVES[-1], int(period / 2)) + 1)
         angles = 2.0 * np.pi * self._posterior.steps[:, None] * orders / period
-        waves = np.column_stack([np.cos(angles), np.sin(angles)])
+        waves = np.stack([np.cos(angles), np.sin(angles)], axis=2).reshape(len(angles), -1)
+        if 2 * orders[-1] == period:
+            waves = waves[:, :-1]  # the sine of the fastest wave is 0
         white = scipy.linalg.solve_triangular(self._posterior.root, waves, lower=True, check_finite=False)
         white -= self._removed @ (self._removed.T @ white)
-        basis, sizes, _ = scipy.linalg.qr(white, mode="economic", pivoting=True)
+        basis, sizes = np.linalg.qr(white)
         diagonal = np.abs(np.diagonal(sizes))
-        return basis[:, diagonal > 1e-6 * max(diagonal.max(), 1e-300)]
+        basis = basis * (diagonal > 1e-6 * max(diagonal.max(), 1e-300))
+        return basis, np.array([min(2 * each, basis.shape[1]) for each in _WAVES if each <= max(orders[-1], 1)] + [basis.shape[1]])
 
 
 def seasonal_lags(seasons: Sequence[float], count: int) -> np.ndarray:
     """The lags of whole seasons and the ones after them, if there are enough values."""
     lags = [round(season) + more for season in seasons for more in (0, 1)]
-    return np.array(sorted(lag for lag in lags if lag <= count // 3), int)
+    return np.array(sorted(lag for lag in lags if 3.5 * lag <= count), int)

@@ -32,7 +32,7 @@ class SeriesPrior(Protocol):
         """
 
 
-def limits(past: Float[np.ndarray, "T p"]) -> tuple[np.ndarray, np.ndarray]:
-    """How far paths may go: beyond the values of the past, by as much as these span."""
+def limits(past: Float[np.ndarray, "T p"], share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """How far paths may go: beyond the values of the past, by a share of what these span."""
     low, high = np.nanmin(past, axis=0), np.nanmax(past, axis=0)
-    return low - (high - low), high + (high - low)
+    return low - share * (high - low), high + share * (high - low)

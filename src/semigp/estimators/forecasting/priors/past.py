@@ -13,6 +13,10 @@ from ..dynamics import posteriors
 from .base import in_silence, limits
 
 
+# How far paths may go beyond the values of the past, as a share of what these span: dynamics are known only there.
+_BEYOND = 0.25
+
+
 @dataclass(frozen=True)
 class Past:
     """A function of the values at some lags. It may be any function, and comes back to where the series has been."""
@@ -25,7 +29,7 @@ class Past:
         known, ahead = covariates[: len(past)], covariates[len(past) :]
         components = [posteriors(self.models, past, known, self.lags)]
         last = past[-self.lags[0] :][None]
-        return sample_paths(seed, components, last, ahead, limits(past), n_paths, self.lags, watch)
+        return sample_paths(seed, components, last, ahead, limits(past, _BEYOND), n_paths, self.lags, watch)
 
     def log_densities(self, past: np.ndarray, covariates: np.ndarray) -> np.ndarray:
         """The log density of every value after the first window, given those before it, (T - τ, p)."""
