@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.special
 
+from ...core.exact.gap_candidates import weigh_candidates
 from ...core.exact.gaps import Gaps, infer_gaps
 from .priors import OverTime, Past
 from .weights import shares
@@ -25,7 +26,9 @@ class GapBelief:
         by_time = gaps_over_time(values, over_time)
         if past is None:
             return cls([by_time], np.ones(1))
-        by_past = infer_gaps(values, by_time.filled(values), past.models, past.lags, covariates[: len(values)])
+        how = past.models, past.lags, covariates[: len(values)]
+        by_past = infer_gaps(values, by_time.filled(values), *how)
+        by_past = weigh_candidates(values, by_past, by_time, *how)
         evidence = _evidence(values, covariates, over_time, past, by_past.filled(values))
         return cls([by_time, by_past], np.round(scipy.special.softmax(evidence), 6))
 

@@ -22,7 +22,7 @@ _ORIGINS, _PATHS, _LONGEST = 10, 100, 50
 _QUANTILES = (np.arange(25) + 0.5) / 25.0
 _FIRST = 0.6  # share of the series before the first origin
 # Weights are drawn towards equal ones, by this share of a forecast.
-_EQUAL = 0.2
+_EQUAL = 0.1
 _SHORTEST = 20  # with fewer values, nothing is held back
 
 
