@@ -84,9 +84,9 @@ class Panel:
         table = nw.from_native(frame, eager_only=True)
         is_timed = self.timelines[0].index is not None
         check_columns(table, [self.id_name, *([self.time_name] if is_timed else []), *names], what)
-        given, codes = _named(table[self.id_name])
+        given, codes = _named(table.get_column(self.id_name))
         numbers = as_numbers(table.select(*names).to_numpy(), what)
-        times = column_times(table[self.time_name], what)[0] if is_timed else None
+        times = column_times(table.get_column(self.time_name), what)[0] if is_timed else None
         order = np.argsort(codes, kind="stable")
         rows_of = dict(zip(given, _split(order, codes), strict=True))
         found = {}
@@ -137,13 +137,13 @@ def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Se
     """
     table = nw.from_native(frame, eager_only=True)
     check_columns(table, [id, *([] if time is None else [time]), value, *covariates], "frame")
-    names, codes = _named(table[id])
+    names, codes = _named(table.get_column(id))
     numbers = as_numbers(table.select(value, *covariates).to_numpy(), "frame")
     timeline = Timeline([value], True, table.implementation, None, _UNTIMED if time is None else time)
     if time is None:
         parts = [(numbers[rows], timeline) for rows in _split(np.argsort(codes, kind="stable"), codes)]
     else:
-        parts = list(_timed(numbers, codes, names, table[time], timeline))
+        parts = list(_timed(numbers, codes, names, table.get_column(time), timeline))
     return Panel(
         names,
         [values[:, :1] for values, _ in parts],
@@ -153,7 +153,7 @@ def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Se
         timeline.time_name,
         value,
         table.implementation,
-        _kind(table[id]),
+        _kind(table.get_column(id)),
     )
 
 
