@@ -1,10 +1,14 @@
 """`semigp forecast --id`: the oracle is the estimator itself on the same rows."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
 import semigp
+from semigp.demo.examples import Shops
 
 DAYS = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 2, 9), eager=True)  # 40 days
 FUTURE = pl.date_range(pl.date(2024, 2, 10), pl.date(2024, 2, 12), eager=True)
@@ -89,15 +93,30 @@ def test_series_without_times_count_steps(shell):
     np.testing.assert_allclose(found["mean"], np.sin(np.array([30, 31, 30, 31]) / 3), atol=0.1)
 
 
+def test_the_example_of_the_documentation(shell):
+    """The noise of the example is 1, so that the mean absolute error of a perfect forecast would be 0.8."""
+    text = (Path(__file__).parents[2] / "docs/howto/command-line.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^(semigp forecast sales.csv .*)$", text, re.M)
+    told = shell.json(line)
+    shops = Shops()
+    assert (told["series"], told["gaps"], told["seasons"]) == (3, shops.is_missing()[:, 1:-1].sum(), [7.0])
+    found = pl.read_csv("forecast.csv")["mean"].to_numpy().reshape(3, -1)
+    assert np.abs(found - shops.sold()[:, shops.n_days :]).mean() < 1.5
+
+
 @pytest.mark.slow
 def test_many_rows_are_learned_by_several_processes(shell):
     random = np.random.default_rng(0)
     names, steps = np.repeat(np.arange(30), 100), np.tile(np.arange(100), 30)
     values = np.sin(2 * np.pi * steps / 12) + 0.1 * random.normal(size=3000)
     pl.DataFrame({"id": names, "step": steps, "y": values}).write_csv("p.csv")
-    told = shell.json("forecast p.csv --id id --time step --steps 12 --save m.semigp -o out.csv")
+    told = shell.json("forecast p.csv --id id --time step --steps 12 -o out.csv")
     assert told["seasons"] == [12.0]
     found = pl.read_csv("out.csv")
     np.testing.assert_allclose(found["mean"], np.tile(np.sin(2 * np.pi * np.arange(100, 112) / 12), 30), atol=0.3)
-    again = pl.read_csv(shell("forecast --model m.semigp --steps 12 --quiet").stdout.encode())
-    np.testing.assert_array_equal(again["mean"], found["mean"])
+
+
+def test_a_saved_panel_takes_covariates_by_name_and_time(shell, panel):
+    future = "--covariate price --future future.csv --quiet"
+    first = shell(f"forecast sales.csv {QUICK} -c sales {future} --save m.semigp").stdout
+    assert shell(f"forecast --model m.semigp --steps 3 --paths 40 {future}").stdout == first
