@@ -174,8 +174,13 @@ def _fit_panel(
 ) -> None:
     frame, time, value = read_long(session, path, needed, time, name)
     forecaster.set_params(n_jobs=-1 if len(frame) >= _MANY_ROWS else None)
-    with session.fitting("forecast"):
-        forecaster.fit(frame, needed["--covariate"], time or None, id=name, value=value)
+    with session.fitting("forecast") as bar:
+        try:
+            forecaster.fit(frame, needed["--covariate"], time or None, id=name, value=value)
+        except Exception as error:  # Ctrl-C reaches all processes, which then fail in many ways
+            if bar.is_interrupted and forecaster.n_jobs is not None:
+                raise KeyboardInterrupt from error
+            raise
     std = forecaster.impute(return_std=True)
     lengths, gaps = std[name].value_counts()["count"], int((std["std"] > 0).sum())
     shortest, longest = int(lengths.min()), int(lengths.max())
