@@ -59,7 +59,7 @@ ci: $(INSTALLED)  ## Lint, then tests and documentation side by side
 	$(MAKE) lint
 	$(MAKE) -j2 $(PARTS) docs test-sktime
 
-test-sktime: .venv-sktime/.installed  ## The adapter for sktime, which wants an older pandas than the others
+test-sktime: .venv-sktime/.installed  ## The adapters for sktime, which wants an older pandas than the others, and for Nixtla's libraries
 	.venv-sktime/bin/python -m pytest tests/adapters
 
 # Some tests for each dependency, but the two slowest. Old versions warn of what has changed since: no error here.
@@ -121,11 +121,12 @@ docs: $(INSTALLED)  ## The documentation, as HTML, in build/docs; a warning is a
 
 # All of `.[dev,docs]`, and `.[sktime]` with what its tests need, for every Python from 3.11 on and every system.
 BACKEND := editables hatchling
+ADAPTED := hypothesis matplotlib polars pytest utilsforecast
 LOCK := .venv-tools/bin/uv pip compile pyproject.toml - --universal --python-version 3.11 --quiet --upgrade \
 	--generate-hashes --custom-compile-command "make lock"
 lock: .venv-tools/.installed  ## The newest versions into the locks of CI, with hashes
 	printf '%s\n' $(BACKEND) | $(LOCK) --extra dev --extra docs --output-file requirements/ci.txt
-	printf '%s\n' $(BACKEND) hypothesis pytest | $(LOCK) --extra sktime --output-file requirements/sktime.txt
+	printf '%s\n' $(BACKEND) $(ADAPTED) | $(LOCK) --extra sktime --output-file requirements/sktime.txt
 
 # Strict, for else a package that cannot be looked up counts as one without vulnerabilities.
 AUDIT := .venv-tools/bin/pip-audit --strict --disable-pip --requirement

@@ -11,7 +11,7 @@ from sktime.utils.estimator_checks import check_estimator
 from semigp import GPForecaster
 from semigp.adapters.sktime import SktimeGPForecaster
 
-PARAMETERS = {"window": 2, "n_draws": 2, "random_state": 0}
+PARAMETERS = {"window": 2, "season": [12], "trend": "auto", "covariate_lags": 1, "n_draws": 2, "random_state": 0}
 N_PATHS, STEPS = 20, 5
 HORIZON = [2, 5]
 ROWS = np.array(HORIZON) - 1
@@ -39,6 +39,18 @@ def adapter() -> SktimeGPForecaster:
 
 def direct() -> GPForecaster:
     return GPForecaster(**PARAMETERS)
+
+
+def test_parameters_are_those_of_the_forecaster():
+    """All but those that concern panels and terminals, with the same defaults."""
+    others = {"callback", "n_jobs", "verbose"}
+    expected = {name: value for name, value in GPForecaster().get_params().items() if name not in others}
+    assert SktimeGPForecaster().get_params() == {**expected, "n_paths": 500}
+    given = {"season": 4, "trend": None, "positive": True, "covariate_lags": 2, "max_iter": 7}
+    y = pd.Series(np.sin(np.arange(30.0)) + 2.0)
+    fitted = SktimeGPForecaster(2, **given, n_paths=5).fit(y, pd.DataFrame({"x": np.cos(np.arange(30.0))}))
+    found = fitted.forecaster_.get_params()
+    assert {name: found[name] for name in given} == given
 
 
 @pytest.mark.slow

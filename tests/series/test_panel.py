@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from semigp.series import Forecast, PanelForecast
 from semigp.series.panel import read_panel, read_wide
 
 BERLIN = "Europe/Berlin"
@@ -174,3 +175,43 @@ def test_a_thousand_series_are_read_in_two_seconds(zone):
     assert time.process_time() - begun < 2.0
     assert {len(values) for values in panel.series} == {200}
     assert np.isnan(np.concatenate(panel.series)).sum() == 1000
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, as_polars], ids=["pandas", "polars"])
+def test_rows_after_the_end_are_found_by_their_times(convert):
+    """Rows of the past, of other series and beyond the last step are left out; the order of rows does not matter."""
+    panel = read_panel(convert(long_frame({"a": DAYS[:6], "b": DAYS[:4]})), "shop", "day", "sales")
+    frame = long_frame({"c": DAYS, "b": DAYS, "a": DAYS}).sample(frac=1, random_state=0)
+    frame["price"] = 10 * frame["sales"]
+    ahead = panel.ahead(convert(frame), ["sales", "price"], 2)
+    np.testing.assert_array_equal(ahead, [[[6, 60], [7, 70]], [[4, 40], [5, 50]]])
+    found = panel.following(convert(frame[frame["day"] != DAYS[7]]), ["sales"], 2, "truth")
+    np.testing.assert_array_equal(found["a"], [[6], [np.nan]])
+    late = frame[(frame["shop"] != "b") | (frame["day"] > DAYS[4])]
+    with pytest.raises(ValueError, match=r"sales of 2 steps for series 'b'; step 1, 2024-03-29 is missing"):
+        panel.ahead(convert(late), ["sales"], 2)
+
+
+@pytest.mark.parametrize("step", [1, 0.1])
+def test_rows_after_the_end_by_numbers_and_in_order(step):
+    times = step * np.arange(12)
+    frame = pl.DataFrame({"id": ["a"] * 12, "t": times, "v": np.arange(12.0)})
+    panel = read_panel(frame[:5], "id", "t", "v")
+    np.testing.assert_array_equal(panel.ahead(frame, ["v"], 7)[0][:, 0], np.arange(5.0, 12.0))
+    untimed = read_panel(frame[:5], "id", None, "v")
+    np.testing.assert_array_equal(untimed.ahead(frame[5:], ["v"], 2)[0][:, 0], [5.0, 6.0])
+
+
+def test_a_forecast_is_scored_at_its_times():
+    panel = read_panel(long_frame({"a": DAYS[:6], "b": DAYS[:4]}), "shop", "day", "sales")
+    means = {"a": [6.0, 7.0], "b": [5.0, 6.0]}
+    parts = zip(panel.names, panel.timelines, panel.series, strict=True)
+    forecasts = [Forecast.from_moments(np.array([means[n]]).T, np.ones((2, 1)), time, past) for n, time, past in parts]
+    forecast = PanelForecast(panel, forecasts)
+    scores = forecast.score(long_frame({"b": DAYS, "c": DAYS, "a": DAYS})).set_index("shop")["MAE"]
+    assert scores.to_dict() == {"a": 0.0, "b": 1.0}
+    assert list(forecast.score(long_frame({"b": DAYS}))["shop"]) == ["b"]
+    with pytest.raises(ValueError, match="truth has no value of the 2 steps that were forecast"):
+        forecast.score(long_frame({"a": DAYS[:6]}))
+    with pytest.raises(KeyError, match="no series 'z'"):
+        forecast["z"]

@@ -83,3 +83,11 @@ def test_whole_numbers_go_on_beyond_their_type():
     for kind in ("int8", "Int64"):
         _, timeline = read_series(pd.Series(np.arange(3.0), pd.Index([124, 125, 126], dtype=kind)))
         assert timeline.after(3).tolist() == [127, 128, 129]
+
+
+def test_columns_may_have_numbers_as_names():
+    days = pd.date_range("2024-01-01", periods=4)
+    values, timeline = read_series(pd.DataFrame({0: [1.0, 2.0, 3.0, 4.0], 1: 0.0}, index=days))
+    assert (values.shape, timeline.names) == ((4, 2), [0, 1])
+    values, timeline = read_series(pd.DataFrame({0: days, 1: [1.0, 2.0, 3.0, 4.0]}))
+    assert (values.shape, timeline.names, timeline.time_name) == ((4, 1), [1], 0)

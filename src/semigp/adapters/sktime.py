@@ -18,11 +18,11 @@ from ..series.forecast import Forecast
 
 
 class SktimeGPForecaster(BaseForecaster):
-    """Auto-regression by Gaussian processes, for sktime: `semigp.GPForecaster` with `fit`, `predict` and `update`.
+    """Gaussian processes of the past and of time, for sktime: `semigp.GPForecaster` with `fit`, `predict` and `update`.
 
-    NaN in y is a gap, which is inferred together with the dynamics. Several columns are forecast jointly, each from
-    the past of all columns. X are covariates known in advance. A forecast passes through every step up to the last one
-    in fh, so `predict` needs all of these steps in X, even if fh leaves some out.
+    NaN in y is a gap, which is inferred together with the dynamics. Seasons and trends are found. Several columns are
+    forecast jointly, each from the past of all columns. X are covariates known in advance. A forecast passes through
+    every step up to the last one in fh, so `predict` needs all of these steps in X, even if fh leaves some out.
 
     `update` conditions on the values after the end of the series so far; steps that are left out count as gaps. It
     keeps the hyperparameters, whatever `update_params` is. To fit again, use sktime's `UpdateRefitsEvery`.
@@ -31,6 +31,15 @@ class SktimeGPForecaster(BaseForecaster):
     ----------
     window : int or "auto"
         Number of lags. "auto" compares several by the likelihood of the same values.
+    season : "auto", int, sequence of int or None
+        Lengths of seasons in steps. "auto" finds them, None means that there are none.
+    trend : "auto", "increments", "time" or None
+        "auto" mixes functions of the past, of its increments and of time. None keeps the function of the past, which
+        comes back to where the series has been.
+    covariate_lags : int
+        Number of earlier values of every column of X that are seen, beside that of the step itself.
+    positive : "auto" or bool
+        Whether values cannot be negative. "auto" means that none of y is.
     n_draws : int
         Number of draws of the gaps, if there are any.
     max_iter : int
@@ -82,14 +91,22 @@ class SktimeGPForecaster(BaseForecaster):
 
     def __init__(
         self,
-        window: int | str = 18,
+        window: int | str = "auto",
         *,
+        season: Any = "auto",
+        trend: str | None = "auto",
+        covariate_lags: int = 0,
+        positive: bool | str = "auto",
         n_draws: int = 10,
         max_iter: int = 1000,
         random_state: Any = None,
         n_paths: int = 500,
     ) -> None:
         self.window = window
+        self.season = season
+        self.trend = trend
+        self.covariate_lags = covariate_lags
+        self.positive = positive
         self.n_draws = n_draws
         self.max_iter = max_iter
         self.random_state = random_state
@@ -104,7 +121,14 @@ class SktimeGPForecaster(BaseForecaster):
         _check_unit_steps(y.index)
         self._covariate_names = None if X is None else X.columns
         forecaster = GPForecaster(
-            self.window, n_draws=self.n_draws, max_iter=self.max_iter, random_state=self.random_state
+            self.window,
+            season=self.season,
+            trend=self.trend,
+            covariate_lags=self.covariate_lags,
+            positive=self.positive,
+            n_draws=self.n_draws,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
         )
         self.forecaster_ = forecaster.fit(y, self._covariates(X, y.index))
         # sktime can move its cutoff back, but the forecaster always continues from its own end.
@@ -193,7 +217,7 @@ class SktimeGPForecaster(BaseForecaster):
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:
         """Parameters for sktime's checks, small enough for hundreds of fits."""
         small = {"window": 2, "n_draws": 2, "max_iter": 20, "random_state": 0, "n_paths": 20}
-        return [small, {**small, "n_draws": 3, "max_iter": 5}]  # the same shapes, because each new shape is compiled
+        return [{**small, "season": None, "trend": None}, {**small, "max_iter": 5}]
 
 
 def _differ(values: pd.DataFrame, seen: pd.DataFrame) -> bool:

@@ -63,11 +63,11 @@ class Session:
         self.summary.update(facts)
 
     @contextmanager
-    def fitting(self, title: str) -> Iterator[None]:
+    def fitting(self, title: str) -> Iterator[Bar]:
         """Show a bar while a model is fitted. The first Ctrl-C ends the fit, and keeps its best model."""
         bar = self._bar(title)
         with ending_gently(bar, self.console), showing(bar):
-            yield
+            yield bar
         self.tell(interrupted=bar.is_interrupted)
         if bar.is_interrupted:
             self.note("Interrupted: this is the best model so far.")

@@ -1,4 +1,4 @@
-"""Four small example problems, each with the true values that were hidden."""
+"""Small example problems, each with the true values that were hidden."""
 
 from __future__ import annotations
 
@@ -71,6 +71,39 @@ class Series:
     def future(self) -> np.ndarray:
         """The true values after the past."""
         return self.values[self.n_steps :]
+
+
+@dataclass(frozen=True)
+class Shops:
+    """What three shops sold: weeks, trends, and a price that is known in advance. Some days are missing."""
+
+    names = ("north", "south", "west")
+    n_days: int = 112
+    n_ahead: int = 28
+
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        random = np.random.default_rng(SEED)
+        shape = len(self.names), self.n_days + self.n_ahead
+        day = np.arange(shape[1])
+        level, slope = np.array([[40.0], [60.0], [25.0]]), np.array([[0.1], [-0.1], [0.0]])
+        price = np.where(random.random(shape) < 0.2, 1.5, 2.0)
+        sold = (
+            level + slope * day + 6.0 * np.sin(2 * np.pi * day / 7) - 12.0 * (price - 2.0) + random.normal(size=shape)
+        )
+        return sold, price, random.random(shape) < 0.05
+
+    def sold(self) -> np.ndarray:
+        """What was sold (shops, days), with the days to come."""
+        return self._rows[0]
+
+    def prices(self) -> np.ndarray:
+        """The prices (shops, days), with the days to come."""
+        return self._rows[1]
+
+    def is_missing(self) -> np.ndarray:
+        """Which days were not recorded (shops, days)."""
+        return self._rows[2][:, : self.n_days]
 
 
 @dataclass(frozen=True)

@@ -63,16 +63,46 @@ class Panel:
         """The covariates (steps, c) of the steps after the end of each series, from a long frame."""
         if not names:
             return [np.zeros((steps, 0))] * len(self)
-        found = self.read_more(frame, names[0], names)
-        by_name = dict(zip(found.names, found.covariates, strict=True))
-        for name in self.names:
-            if name not in by_name or len(by_name[name]) < steps or np.isnan(by_name[name][:steps]).any():
-                raise ValueError(f"covariates must hold {', '.join(names)} of {steps} steps for series {name!r}.")
-        return [by_name[name][:steps] for name in self.names]
+        found = self.following(frame, names, steps, "covariates")
+        for name, timeline in zip(self.names, self.timelines, strict=True):
+            missing = np.isnan(found[name]).any(axis=1) if name in found else np.ones(steps, bool)
+            if missing.any():
+                first = int(np.argmax(missing))
+                time = "" if timeline.index is None else f", {shown(timeline.after(steps)[first], timeline.time_zone)}"
+                raise ValueError(
+                    f"covariates must hold {', '.join(names)} of {steps} steps for series {name!r}; step {first + 1}"
+                    f"{time} is missing. Give a row for each series and each step after its end."
+                )
+        return [found[name] for name in self.names]
+
+    def following(self, frame: Any, names: Sequence[str], steps: int, what: str) -> dict[Any, np.ndarray]:
+        """Columns of a long frame at the steps after the end of each series, (steps, c) with NaN where there is no row.
+
+        Rows are found by their times. Without times, the rows of a series are those after its end. Rows and series
+        that are not asked for are left out, and series without a row are not in the result.
+        """
+        table = nw.from_native(frame, eager_only=True)
+        is_timed = self.timelines[0].index is not None
+        check_columns(table, [self.id_name, *([self.time_name] if is_timed else []), *names], what)
+        given, codes = _named(table.get_column(self.id_name))
+        numbers = as_numbers(table.select(*names).to_numpy(), what)
+        times = column_times(table.get_column(self.time_name), what)[0] if is_timed else None
+        order = np.argsort(codes, kind="stable")
+        rows_of = dict(zip(given, _split(order, codes), strict=True))
+        found = {}
+        for name, timeline in zip(self.names, self.timelines, strict=True):
+            if name in rows_of:
+                rows = rows_of[name]
+                places = np.arange(len(rows)) if times is None else _places(times[rows], timeline.after(steps))
+                found[name] = np.full((steps, len(names)), np.nan)
+                within = (places >= 0) & (places < steps)
+                found[name][places[within]] = numbers[rows[within]]
+        return found
 
     def read_more(self, frame: Any, value: str, covariates: Sequence[str] = ()) -> Panel:
         """Another frame with the same columns of names and times."""
-        return read_panel(frame, self.id_name, None if self.timelines[0].index is None else self.time_name, value, covariates)
+        time = None if self.timelines[0].index is None else self.time_name
+        return read_panel(frame, self.id_name, time, value, covariates)
 
     def _times(self, counts: list[int], is_future: bool) -> Any:
         """The times of all rows, one series after the other."""
@@ -107,13 +137,13 @@ def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Se
     """
     table = nw.from_native(frame, eager_only=True)
     check_columns(table, [id, *([] if time is None else [time]), value, *covariates], "frame")
-    names, codes = _named(table[id])
+    names, codes = _named(table.get_column(id))
     numbers = as_numbers(table.select(value, *covariates).to_numpy(), "frame")
     timeline = Timeline([value], True, table.implementation, None, _UNTIMED if time is None else time)
     if time is None:
         parts = [(numbers[rows], timeline) for rows in _split(np.argsort(codes, kind="stable"), codes)]
     else:
-        parts = list(_timed(numbers, codes, names, table[time], timeline))
+        parts = list(_timed(numbers, codes, names, table.get_column(time), timeline))
     return Panel(
         names,
         [values[:, :1] for values, _ in parts],
@@ -123,7 +153,7 @@ def read_panel(frame: Any, id: str, time: str | None, value: str, covariates: Se
         timeline.time_name,
         value,
         table.implementation,
-        _kind(table[id]),
+        _kind(table.get_column(id)),
     )
 
 
@@ -185,6 +215,18 @@ def _kind(column: nw.Series) -> str:
 def _split(order: np.ndarray, codes: np.ndarray) -> Iterator[np.ndarray]:
     """The rows of each series, in order."""
     yield from np.split(order, np.cumsum(np.bincount(codes))[:-1])
+
+
+def _places(times: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The places of times among those that are wanted, which increase; -1 where a time is none of them."""
+    if wanted.dtype.kind != times.dtype.kind and "M" in (wanted.dtype.kind, times.dtype.kind):
+        return np.full(len(times), -1)
+    right = np.clip(np.searchsorted(wanted, times), 0, len(wanted) - 1)
+    left = np.maximum(right - 1, 0)
+    near = np.where(np.abs(wanted[left] - times) < np.abs(wanted[right] - times), left, right)
+    are_numbers = times.dtype.kind == "f" or wanted.dtype.kind == "f"
+    hit = np.isclose(wanted[near], times, rtol=1e-9, atol=0.0) if are_numbers else wanted[near] == times
+    return np.where(hit, near, -1)
 
 
 def _check_once(names: list[Any], codes: np.ndarray, times: np.ndarray, zone: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .forecast import Forecast
-from .panel import Panel, read_panel
+from .panel import Panel
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class PanelForecast:
 
     def __getitem__(self, name: Any) -> Forecast:
         """The forecast of one series."""
+        if name not in self.panel.names:
+            raise KeyError(f"There is no series {name!r}.")
         return self.forecasts[self.panel.names.index(name)]
 
     def to_frame(self, levels: Any = (0.025, 0.25, 0.5, 0.75, 0.975)) -> Any:
@@ -39,9 +41,19 @@ class PanelForecast:
         return self.panel.frame(columns)
 
     def score(self, truth: Any, season: int = 1) -> Any:
-        """A frame with the scores of every series, given a frame of true values with the columns of the panel."""
-        found = read_panel(truth, self.panel.id_name, None, self.panel.value_name)
+        """A frame with the scores of every series, given a frame of true values with the columns of the panel.
+
+        True values are found by their times. Series without any are left out, and so are rows beyond the forecast.
+        """
+        value, steps = self.panel.value_name, max(map(len, self.forecasts))
+        found = self.panel.following(truth, [value], steps, "truth")
+        known = {name: values[:, 0] for name, values in found.items() if not np.isnan(values).all()}
+        if not known:
+            raise ValueError(
+                f"truth has no value of the {steps} steps that were forecast; the columns {self.panel.id_name!r} and "
+                f"{self.panel.time_name!r} must hold names and times of the forecast."
+            )
         rows = []
-        for name, values in zip(found.names, found.series, strict=True):
-            rows.append({self.panel.id_name: name, **self[name].score(values[:, 0], season=season)})
+        for name, values in known.items():
+            rows.append({self.panel.id_name: name, **self[name].score(values, season=season)})
         return self.panel.rows(rows)

@@ -48,25 +48,25 @@ def _read(series: Any, name: str, time: str | None) -> tuple[np.ndarray, Timelin
 
 def _read_times(frame: nw.DataFrame, name: str, time: str | None) -> tuple[nw.DataFrame, Timeline]:
     """The columns without that of the times, and their timeline."""
-    times = [column for column in frame.columns if is_time_column(frame[column])] if time is None else [time]
+    times = [column.name for column in frame.iter_columns() if is_time_column(column)] if time is None else [time]
     if len(times) > 1:
-        raise ValueError(f"{name} has several columns of times ({', '.join(times)}); keep one.")
+        raise ValueError(f"{name} has several columns of times ({', '.join(map(str, times))}); keep one.")
     check_columns(frame, times, name)
     if not times:
         _check_texts(frame, name)
         return frame, Timeline(list(frame.columns), False, frame.implementation, nw.maybe_get_index(frame))
-    index, zone = column_times(frame[times[0]], name)
+    index, zone = column_times(frame.get_column(times[0]), name)
     frame = frame.drop(times)
     return frame, Timeline(list(frame.columns), False, frame.implementation, index, times[0], zone)
 
 
 def _check_texts(frame: nw.DataFrame, name: str) -> None:
     """Raise ValueError for a column of text that begins with a date."""
-    for column in frame.columns:
-        first = frame[column].to_list()[:1] if frame[column].dtype == nw.String else []
+    for column in frame.iter_columns():
+        first = column.to_list()[:1] if column.dtype == nw.String else []
         if first and isinstance(first[0], str) and read_date(first[0].strip()) is not None:
             raise ValueError(
-                f"{name} has dates as text in column {column!r}; if these are its times, say time={column!r}."
+                f"{name} has dates as text in column {column.name!r}; if these are its times, say time={column.name!r}."
             )
 
 
