@@ -22,8 +22,10 @@ from .gp import ExactModel
 from .in_numpy import bumps_and_lines
 from .windows import flatten, window_table
 
-_CANDIDATES, _CENTRES, _LARGEST, _LEAST_EFFECTIVE = 600, 50, 6, 40.0
+_CANDIDATES, _CENTRES, _LARGEST, _LEAST_EFFECTIVE = 1000, 50, 6, 40.0
 _MAX_ROWS = 600
+_NEAR = 4
+_ROUNDS = 2  # later rounds see the other gaps as the earlier ones have filled them
 _WIDER = 2.0  # the standard deviation of the Gaussian among the proposals, in units of that of the belief
 
 
@@ -42,16 +44,21 @@ def weigh_candidates(
         return gaps
     density = _Density(models, inputs[rows], targets[rows], lags, covariates)
     mean, covariance = gaps.mean.copy(), gaps.covariance.copy()
-    for entries in _blocks(gaps.steps):
-        if len(entries) <= _LARGEST and gaps.steps[entries[0]] >= lags[0]:
-            covariance[entries], covariance[:, entries] = 0.0, 0.0
-            mean[entries], covariance[np.ix_(entries, entries)] = _belief(density, complete, gaps, wide, entries)
+    short = [each for each in _blocks(gaps.steps) if len(each) <= _LARGEST and gaps.steps[each[0]] >= lags[0]]
+    for entries in short * _ROUNDS:
+        covariance[entries], covariance[:, entries] = 0.0, 0.0
+        mean[entries], covariance[np.ix_(entries, entries)] = _belief(density, complete, gaps, wide, entries)
+        complete[gaps.steps[entries], gaps.columns[entries]] = mean[entries]
     return Gaps(gaps.steps, gaps.columns, mean, covariance)
 
 
 def _blocks(steps: np.ndarray) -> list[np.ndarray]:
-    """The numbers of the missing values of each gap, which is a run of steps."""
-    return np.split(np.arange(len(steps)), np.flatnonzero(np.diff(steps) > 1) + 1)
+    """The numbers of the missing values of each gap. Gaps with few steps between them are one, unless it is long."""
+    found = []
+    for near in np.split(np.arange(len(steps)), np.flatnonzero(np.diff(steps) > _NEAR) + 1):
+        runs = np.split(near, np.flatnonzero(np.diff(steps[near]) > 1) + 1)
+        found += [near] if len(near) <= _LARGEST else runs
+    return found
 
 
 def _belief(
@@ -66,7 +73,7 @@ def _belief(
     narrow = _Gaussian.of(gaps.mean[entries], _WIDER**2 * gaps.covariance[square])
     proposal = _Mixture([narrow, _Gaussian.of(wide.mean[entries], wide.covariance[square])])
     random = np.random.default_rng(int(gaps.steps[entries[0]]))
-    for last in (False, False, True):
+    for last in (False, False, False, True):
         candidates = proposal.draws(_CANDIDATES, random)
         logs = density(complete, gaps.steps[entries], gaps.columns[entries], candidates)
         weights = _tempered(logs - proposal.log_density(candidates))
