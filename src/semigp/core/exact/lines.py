@@ -7,6 +7,7 @@ With q inputs, an evaluation of the evidence costs q³, whatever the number of r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..hyperpriors import LogNormal
 from ..search.lbfgs import maximise
 from ..search.report import Callback, FitReport, with_signal_to_noise
 from ..search.stages import Stage
+from .at_points import factor_of
 from .evidence import NOISE_FLOOR
 
 _START_NOISE, _TOLERANCE = 0.3, 1e-6
@@ -60,11 +62,13 @@ class LinePosterior:
         return self.mean + random.normal(size=(n_draws, len(self.mean))) @ self.root.T
 
 
-def condition_lines(model: LineModel, sums: LineSums) -> LinePosterior:
-    """The posterior of the slopes, and log p(y) = log N(y; 0, X V Xᵀ + σ² I)."""
+def condition_lines(
+    model: LineModel, sums: LineSums, factor: Callable[[np.ndarray], np.ndarray] = factor_of
+) -> LinePosterior:
+    """The posterior of the slopes, and log p(y) = log N(y; 0, X V Xᵀ + σ² I). `factor` is how B is factored."""
     noise, q = model.noise_variance + NOISE_FLOOR, len(model.variances)
     scale = np.sqrt(model.variances)
-    lower = np.linalg.cholesky(noise * np.eye(q) + scale[:, None] * sums.squares * scale)
+    lower = factor(noise * np.eye(q) + scale[:, None] * sums.squares * scale)
     half = scipy.linalg.solve_triangular(lower, scale * sums.products, lower=True)
     root = np.sqrt(noise) * scipy.linalg.solve_triangular(lower, np.diag(scale), lower=True).T
     mean = scale * scipy.linalg.solve_triangular(lower, half, lower=True, trans=1)
@@ -84,7 +88,7 @@ def fit_lines(
         with np.errstate(all="ignore"):
             model = LineModel(np.exp(logs[:-1]), float(np.exp(logs[-1])))
             try:
-                found = condition_lines(model, sums)
+                found = condition_lines(model, sums, np.linalg.cholesky)
             except np.linalg.LinAlgError:
                 return np.inf, np.zeros(q + 1)
         more, slopes = prior.of_logs(logs[:-1])

@@ -23,7 +23,7 @@ from ..common.reports import Stopwatch, warn_of, worst
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
 from .backtests import backtest
-from .checks import check_length, read_covariates, read_scenarios
+from .checks import check_length, check_season, read_covariates, read_scenarios
 from .dynamics import lag_relevance
 from .learning import Settings, learn
 from .panels import extend_panel, learn_panel
@@ -182,6 +182,7 @@ class GPForecaster(Saved, BaseEstimator):
             The columns of a panel that hold the names of the series and their values.
         """
         self._validate_params()
+        check_season(self.season)
         watch = Stopwatch()
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if id is not None:

@@ -52,10 +52,11 @@ def _shared(models: list[SeriesModel]) -> Shared:
     seasons = Counter(model.seasons for model in models).most_common(1)[0][0]
     deviations = []
     for model in models:
-        standard = model.scale.standard(model.values + model.offsets)
-        for column, own in zip(standard.T, model.over_time.models, strict=True):
+        for column, own in zip(model.standard().T, model.over_time.models, strict=True):
             if own.seasons == seasons:
                 deviations.append(own.logs - hyperprior(column, seasons)[0])
+    if not deviations:  # all series are too short for their seasons
+        return Shared(window, seasons, None)
     median, spread = np.median(deviations, axis=0), np.std(deviations, axis=0)
     return Shared(window, seasons, (median, np.sqrt(spread**2 + _LEAST_SPREAD**2)))
 

@@ -8,13 +8,16 @@ import numpy as np
 import scipy.linalg
 
 from ...core.exact.over_time import TimePosterior, fit_over_time
+from .searches import Searches
 
 _MAX_VALUES, _MOST, _WAVES = 400, 2, 3
 _LEAST_REPEATS = 2.5  # a season must be seen so often
 _LEAST_GAIN = 5.0  # nats, less what the waves cost
 
 
-def find_seasons(values: np.ndarray, cycles: Sequence[float] = ()) -> tuple[float, ...]:
+def find_seasons(
+    values: np.ndarray, cycles: Sequence[float] = (), searches: Searches | None = None
+) -> tuple[float, ...]:
     """Up to two seasons of a series (T, p) in standard units, shortest first; NaN is a gap.
 
     Candidates are the cycles of the calendar, or all whole numbers if there is no calendar. A candidate's score is the
@@ -25,7 +28,7 @@ def find_seasons(values: np.ndarray, cycles: Sequence[float] = ()) -> tuple[floa
     periods = np.array([period for period in cycles or range(2, int(longest) + 1) if period <= longest], float)
     found: list[float] = []
     if len(periods):
-        columns = [_Whitened(column) for column in latest.T if np.sum(~np.isnan(column)) > 20]
+        columns = [_Whitened(column, searches or Searches(None)) for column in latest.T if np.sum(~np.isnan(column)) > 20]
         while len(found) < _MOST and len(periods) and columns:
             gains = np.array([sum(column.gain(period) for column in columns) for period in periods])
             best = int(np.argmax(gains))
@@ -44,8 +47,9 @@ def find_seasons(values: np.ndarray, cycles: Sequence[float] = ()) -> tuple[floa
 class _Whitened:
     """A series in units in which it would be white noise if it had no season."""
 
-    def __init__(self, values: np.ndarray) -> None:
-        model, _ = fit_over_time(values, (), 50)
+    def __init__(self, values: np.ndarray, searches: Searches) -> None:
+        model, report = fit_over_time(values, (), 50, searches.told("trial"))
+        searches.note(report)
         self._posterior = TimePosterior.given(model, values)
         self._left = self._posterior.whitened
         self._removed = np.zeros((len(self._left), 0))

@@ -73,9 +73,10 @@ def best_weights(errors: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """
     count = errors.shape[1]
     alone = errors - 0.5 * np.einsum("okk...->ok...", distances)
-    with np.errstate(invalid="ignore"):
-        unit = np.nanmin(np.nanmean(alone, axis=0), axis=0)
-    usable = np.isfinite(unit) & (unit > 0.0)
+    is_known = ~np.isnan(alone)
+    means = np.nansum(alone, axis=0) / np.maximum(is_known.sum(axis=0), 1)
+    unit = means.min(axis=0)
+    usable = is_known.any(axis=(0, 1)) & (unit > 0.0)
     if not usable.any():
         return np.full(count, 1.0 / count)
     linear = np.nanmean(errors[..., usable] / unit[usable], axis=(0, 2))
