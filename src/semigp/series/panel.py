@@ -14,7 +14,7 @@ from .grid import Grid, check_known, regular_grid, shown
 from .indices import column_times
 from .reading import as_numbers, check_columns, read_series
 from .steps import Step, recognise
-from .timeline import Timeline
+from .timeline import Timeline, are_equal
 
 _UNTIMED = "step"  # the name of the column that counts the steps of series without times
 _SPARSE = 2  # with fewer steps per row than this, a short series follows the step of the others
@@ -65,6 +65,7 @@ class Panel:
             return [np.zeros((steps, 0))] * len(self)
         found = self.read_more(frame, names[0], names)
         by_name = dict(zip(found.names, found.covariates, strict=True))
+        self.check_follows(found, "covariates")
         for name in self.names:
             if name not in by_name or len(by_name[name]) < steps or np.isnan(by_name[name][:steps]).any():
                 raise ValueError(f"covariates must hold {', '.join(names)} of {steps} steps for series {name!r}.")
@@ -72,7 +73,20 @@ class Panel:
 
     def read_more(self, frame: Any, value: str, covariates: Sequence[str] = ()) -> Panel:
         """Another frame with the same columns of names and times."""
-        return read_panel(frame, self.id_name, None if self.timelines[0].index is None else self.time_name, value, covariates)
+        time = None if self.timelines[0].index is None else self.time_name
+        return read_panel(frame, self.id_name, time, value, covariates)
+
+    def check_follows(self, later: Panel, what: str) -> None:
+        """Raise ValueError if the times of a series in another panel are not those after its end in this one."""
+        for name, timeline in zip(later.names, later.timelines, strict=True):
+            if timeline.index is None or name not in self.names:
+                continue
+            expected = self.timelines[self.names.index(name)].after(len(timeline.index))
+            if not are_equal(timeline.index, expected):
+                raise ValueError(
+                    f"{what} of series {name!r} begin at {timeline.index[0]}, but the series continues at "
+                    f"{expected[0]}, step by step: give all steps after its end, with NaN for missing values."
+                )
 
     def _times(self, counts: list[int], is_future: bool) -> Any:
         """The times of all rows, one series after the other."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .forecast import Forecast
-from .panel import Panel, read_panel
+from .panel import Panel
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class PanelForecast:
 
     def __getitem__(self, name: Any) -> Forecast:
         """The forecast of one series."""
+        if name not in self.panel.names:
+            raise KeyError(f"There is no series {name!r}; there are {len(self)}, the first is {self.panel.names[0]!r}.")
         return self.forecasts[self.panel.names.index(name)]
 
     def to_frame(self, levels: Any = (0.025, 0.25, 0.5, 0.75, 0.975)) -> Any:
@@ -40,7 +42,8 @@ class PanelForecast:
 
     def score(self, truth: Any, season: int = 1) -> Any:
         """A frame with the scores of every series, given a frame of true values with the columns of the panel."""
-        found = read_panel(truth, self.panel.id_name, None, self.panel.value_name)
+        found = self.panel.read_more(truth, self.panel.value_name)
+        self.panel.check_follows(found, "truth")
         rows = []
         for name, values in zip(found.names, found.series, strict=True):
             rows.append({self.panel.id_name: name, **self[name].score(values[:, 0], season=season)})

@@ -255,7 +255,7 @@ def inverse_of(
 
 
 def factor_of(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
-    """A Cholesky factor, with jitter in units of the mean variance where rounding leaves no positive definite matrix."""
+    """A Cholesky factor, with jitter in units of the mean variance where rounding makes it necessary."""
     for jitter in (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4):
         try:
             return np.linalg.cholesky(covariance + jitter * np.mean(np.diagonal(covariance)) * np.eye(len(covariance)))

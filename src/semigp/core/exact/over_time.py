@@ -54,7 +54,7 @@ class TimeModel:
         return float(np.exp(self.logs[_NOISE])) + NOISE_FLOOR
 
     def parts(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """f (count,) at the steps 0, 1, …, g (count,) at distances, and both derivatives (d, count) by the logs."""
+        """F (count,) at the steps 0, 1, …, g (count,) at distances, and both derivatives (d, count) by the logs."""
         steps = np.arange(count, dtype=float)
         later = steps + 1.0  # the series begins one step after the level is known
         _, walk, slope, memory, local, local_memory, line = np.exp(self.logs[:7])

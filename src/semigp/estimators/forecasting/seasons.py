@@ -28,7 +28,8 @@ def find_seasons(
     periods = np.array([period for period in cycles or range(2, int(longest) + 1) if period <= longest], float)
     found: list[float] = []
     if len(periods):
-        columns = [_Whitened(column, searches or Searches(None)) for column in latest.T if np.sum(~np.isnan(column)) > 20]
+        enough, told = [column for column in latest.T if np.sum(~np.isnan(column)) > 20], searches or Searches(None)
+        columns = [_Whitened(column, told) for column in enough]
         while len(found) < _MOST and len(periods) and columns:
             gains = np.array([sum(column.gain(period) for column in columns) for period in periods])
             best = int(np.argmax(gains))

@@ -68,9 +68,7 @@ class SeriesModel:
         """The model with the priors that its forecasts mix."""
         return replace(self, priors=priors, weights=weights)
 
-    def extended(
-        self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline, settings: Any
-    ) -> SeriesModel:
+    def extended(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline, settings: Any) -> SeriesModel:
         """The model with more values and the same parameters."""
         joined = np.concatenate([self.values, values]), np.concatenate([self.covariates, covariates])
         offsets = np.concatenate([self.offsets, np.zeros(values.shape)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .problems import AIRLINE, CHAOS, CO2, HOURLY, KINDS, MONTHLY, SUNSPOTS, WALK, WEEKLY, names
 
 KEYS = ("part", "series", "way")
-from ...scores import LEVELS
 FIRST_SEED = 1000  # seeds below this are for development
 LIMIT = 60  # seconds that a peer has for one series
 
