@@ -92,3 +92,11 @@ def test_inputs_that_are_equal_and_outputs_without_noise():
     found = condition_lines(LineModel(np.full(2, 1e3), 0.0), LineSums.of(np.column_stack([x, x]), 3.0 * x))
     assert found.mean.sum() == pytest.approx(3.0, rel=1e-3)
     assert np.isfinite(found.root).all()
+
+
+def test_targets_that_are_far_too_large_do_not_stop_a_search():
+    """Constant targets of 1e6: the search goes out to where numbers overflow, and turns back. The line fits: y = x."""
+    x = np.full((40, 2), 1e6)
+    model, report = fit_lines(LineSums.of(x, x[:, 0]), LogNormal(0.05, 3.0), 100)
+    assert np.isfinite(report.bound)
+    assert condition_lines(model, LineSums.of(x, x[:, 0])).mean.sum() == pytest.approx(1.0, rel=1e-3)

@@ -69,9 +69,9 @@ def condition_lines(
     noise, q = model.noise_variance + NOISE_FLOOR, len(model.variances)
     scale = np.sqrt(model.variances)
     lower = factor(noise * np.eye(q) + scale[:, None] * sums.squares * scale)
-    half = scipy.linalg.solve_triangular(lower, scale * sums.products, lower=True)
-    root = np.sqrt(noise) * scipy.linalg.solve_triangular(lower, np.diag(scale), lower=True).T
-    mean = scale * scipy.linalg.solve_triangular(lower, half, lower=True, trans=1)
+    half = _solved(lower, scale * sums.products)
+    root = np.sqrt(noise) * _solved(lower, np.diag(scale)).T
+    mean = scale * _solved(lower, half, trans=1)
     # |K + σ² I| = σ^2(n - q) |B|,  yᵀ(K + σ² I)⁻¹y = (yᵀy - |half|²)/σ²
     determinant = (sums.count - q) * np.log(noise) + 2.0 * np.sum(np.log(np.diagonal(lower)))
     quadratic = (sums.total - float(half @ half)) / noise
@@ -112,3 +112,8 @@ def _noise_slope(model: LineModel, sums: LineSums, found: LinePosterior) -> floa
     spread = float(np.sum((sums.squares @ found.root) * found.root))
     error = sums.total - 2.0 * float(found.mean @ sums.products) + float(found.mean @ sums.squares @ found.mean)
     return 0.5 * ((error + spread) / noise - sums.count) * model.noise_variance / noise
+
+
+def _solved(lower: np.ndarray, right: np.ndarray, trans: int = 0) -> np.ndarray:
+    """Infinity and NaN pass through: a search turns back there."""
+    return scipy.linalg.solve_triangular(lower, right, lower=True, trans=trans, check_finite=False)
