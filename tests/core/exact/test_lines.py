@@ -35,7 +35,9 @@ def test_evidence_and_posterior_are_those_of_a_gp_over_the_rows(rows):
 
 def test_fewer_rows_than_slopes(rows):
     X, y = rows[0][:2], rows[1][:2]
-    np.testing.assert_allclose(condition_lines(MODEL, LineSums.of(X, y)).evidence, _log_evidence(MODEL, X, y), rtol=1e-9)
+    np.testing.assert_allclose(
+        condition_lines(MODEL, LineSums.of(X, y)).evidence, _log_evidence(MODEL, X, y), rtol=1e-9
+    )
 
 
 def test_rows_with_nan_do_not_count(rows):

@@ -14,7 +14,9 @@ def test_seasons_that_make_sense(season):
 
 @pytest.mark.parametrize("season", [1, 0, -3, [7, -1], [np.nan], [np.inf], ["week"], [[7, 12]], [[7], [1, 2]], [None]])
 def test_seasons_that_do_not(season):
-    with pytest.raises(ValueError, match="season must be one length in steps, 2 or more, or a list of such lengths; got"):
+    with pytest.raises(
+        ValueError, match="season must be one length in steps, 2 or more, or a list of such lengths; got"
+    ):
         check_season(season)
 
 

@@ -51,7 +51,9 @@ def test_lags_of_a_window_and_of_seasons():
     np.testing.assert_array_equal(dynamics.with_seasons(1, NO_SEASON), [1])
 
 
-@pytest.mark.parametrize(("window", "count", "most"), [("auto", 3, 1), ("auto", 20, 4), ("auto", 10_000, 36), (7, 20, 7)])
+@pytest.mark.parametrize(
+    ("window", "count", "most"), [("auto", 3, 1), ("auto", 20, 4), ("auto", 10_000, 36), (7, 20, 7)]
+)
 def test_windows_to_choose_from(window, count, most):
     """A quarter of the series at most; a window that was asked for is the only one."""
     found = dynamics.candidates(window, count)

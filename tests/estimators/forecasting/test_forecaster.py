@@ -304,7 +304,9 @@ def test_hostile_series_are_forecast(name):
     mean, std = model.impute(return_std=True)
     assert np.isfinite(mean).all()
     assert np.isfinite(std).all()
-    np.testing.assert_array_equal(GPForecaster(random_state=0).fit(series).forecast(5, n_paths=50).paths, forecast.paths)
+    np.testing.assert_array_equal(
+        GPForecaster(random_state=0).fit(series).forecast(5, n_paths=50).paths, forecast.paths
+    )
 
 
 def test_a_long_gap_at_the_end_of_a_positive_series():
@@ -333,7 +335,9 @@ def test_bad_settings_are_refused_in_words(options, message, random):
         GPForecaster(**options).fit(random.normal(size=60))
 
 
-@pytest.mark.parametrize("options", [{"season": 100}, {"season": [7, 60]}, {"window": 58}, {"window": 40, "season": 12}])
+@pytest.mark.parametrize(
+    "options", [{"season": 100}, {"season": [7, 60]}, {"window": 58}, {"window": 40, "season": 12}]
+)
 def test_seasons_and_windows_longer_than_what_there_is(options, random):
     """A season that is not seen twice is not used; a window may be as long as the series, less two."""
     forecast = GPForecaster(random_state=0, **options).fit(random.normal(size=60)).forecast(4, n_paths=20)

@@ -64,7 +64,9 @@ def test_later_values_without_a_logarithm_count_as_the_smallest_one():
     """Zero in an update of a series that was learned as logarithms."""
     values = _growing()
     scale = SeriesScale.of(values, (), "auto")
-    np.testing.assert_array_equal(scale.standard(np.array([[0.0], [-3.0]])), np.full((2, 1), scale.standard(values).min()))
+    np.testing.assert_array_equal(
+        scale.standard(np.array([[0.0], [-3.0]])), np.full((2, 1), scale.standard(values).min())
+    )
 
 
 def test_a_series_that_ends_in_a_long_gap():

@@ -30,7 +30,10 @@ def _terms(samples, truth):
 
 def test_the_score_of_a_mixture_is_that_of_a_pooled_sample(random):
     """Weights 3/4 and 1/4: the first sample three times, the second once, and the CRPS of all of them together."""
-    samples, truth = random.normal(size=(2, 30, 4, 1)) + np.array([0.0, 2.0])[:, None, None, None], random.normal(size=(4, 1))
+    samples, truth = (
+        random.normal(size=(2, 30, 4, 1)) + np.array([0.0, 2.0])[:, None, None, None],
+        random.normal(size=(4, 1)),
+    )
     errors, apart = _terms(samples, truth)
     own = np.array([0.75, 0.25])
     quadratic = np.einsum("k,khp->hp", own, errors) - 0.5 * np.einsum("j,k,jkhp->hp", own, own, apart)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...scores import LEVELS as LEVELS
 from .problems import AIRLINE, CHAOS, CO2, HOURLY, KINDS, MONTHLY, SUNSPOTS, WALK, WEEKLY, names
 
 KEYS = ("part", "series", "way")
