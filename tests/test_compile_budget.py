@@ -47,7 +47,7 @@ def _compiled(job):
     [
         "semigp.SemiDescribedGPRegressor(random_state=0).fit(holes, y).predict(holes, return_std=True)",
         "semigp.GPImputer(random_state=0).fit(holes).impute(holes)",
-        "semigp.GPForecaster(window=3, random_state=0).fit(series).forecast(5)",
+        "semigp.GPForecaster(random_state=0).fit(series).forecast(5)",
     ],
     ids=["regression", "imputation", "forecast"],
 )

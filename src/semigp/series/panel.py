@@ -14,7 +14,7 @@ from .grid import Grid, check_known, regular_grid, shown
 from .indices import column_times
 from .reading import as_numbers, check_columns, read_series
 from .steps import Step, recognise
-from .timeline import Timeline
+from .timeline import Timeline, are_equal
 
 _UNTIMED = "step"  # the name of the column that counts the steps of series without times
 _SPARSE = 2  # with fewer steps per row than this, a short series follows the step of the others
@@ -103,6 +103,18 @@ class Panel:
         """Another frame with the same columns of names and times."""
         time = None if self.timelines[0].index is None else self.time_name
         return read_panel(frame, self.id_name, time, value, covariates)
+
+    def check_follows(self, later: Panel, what: str) -> None:
+        """Raise ValueError if the times of a series in another panel are not those after its end in this one."""
+        for name, timeline in zip(later.names, later.timelines, strict=True):
+            if timeline.index is None or name not in self.names:
+                continue
+            expected = self.timelines[self.names.index(name)].after(len(timeline.index))
+            if not are_equal(timeline.index, expected):
+                raise ValueError(
+                    f"{what} of series {name!r} begin at {timeline.index[0]}, but the series continues at "
+                    f"{expected[0]}, step by step: give all steps after its end, with NaN for missing values."
+                )
 
     def _times(self, counts: list[int], is_future: bool) -> Any:
         """The times of all rows, one series after the other."""

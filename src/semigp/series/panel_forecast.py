@@ -28,7 +28,7 @@ class PanelForecast:
     def __getitem__(self, name: Any) -> Forecast:
         """The forecast of one series."""
         if name not in self.panel.names:
-            raise KeyError(f"There is no series {name!r}.")
+            raise KeyError(f"There is no series {name!r}; there are {len(self)}, the first is {self.panel.names[0]!r}.")
         return self.forecasts[self.panel.names.index(name)]
 
     def to_frame(self, levels: Any = (0.025, 0.25, 0.5, 0.75, 0.975)) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from semigp.core.exact import at_points
-from semigp.core.exact.at_points import BumpsAndLines, Predictor, inverse_of_lower
+from semigp.core.exact.at_points import BumpsAndLines, Predictor, factor_of, inverse_of_lower
 
 KERNEL = BumpsAndLines(0.8, np.array([0.7, 1.5, 3.0]), np.array([0.1, 0.0, 0.3]))
 NOISES = (np.array([0.05, 0.05]), np.array([0.05, 0.4]))
@@ -115,3 +115,14 @@ def test_inverse_of_lower(n):
     inverse = inverse_of_lower(lower)
     np.testing.assert_allclose(inverse @ lower, np.eye(n), atol=1e-10)
     np.testing.assert_array_equal(np.triu(inverse, 1), 0.0)
+
+
+def test_a_factor_of_a_matrix_that_is_singular_to_rounding(random):
+    """Without jitter where none is needed; otherwise with at most 1e-4 of the mean variance; else a sentence."""
+    root = random.normal(size=(20, 3))
+    regular, singular = root @ root.T + np.eye(20), root @ root.T - 1e-12 * np.eye(20)
+    np.testing.assert_array_equal(factor_of(regular), np.linalg.cholesky(regular))
+    found = factor_of(singular)
+    np.testing.assert_allclose(found @ found.T, singular, atol=1e-8 * np.trace(singular))
+    with pytest.raises(np.linalg.LinAlgError, match="check the scale of the series"):
+        factor_of(-regular)

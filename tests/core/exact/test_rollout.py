@@ -61,3 +61,23 @@ def test_paths_of_several_pasts_and_outputs():
     expected = 1.5 * 0.9 ** np.arange(1, 4)
     signs = np.repeat([1.0, -1.0, 1.0, -1.0], 10)
     np.testing.assert_allclose(paths[:, :, 0], signs[:, None] * expected, atol=0.02)
+
+
+def test_functions_of_some_lags_see_these_lags():
+    """x(t) = 0.9 x(t - 3) without noise: the last three values come again and again, less by a tenth each time."""
+    inputs = np.linspace(-1, 1, 30)[:, None]
+    posterior = condition(ExactModel(Linear(np.array([1.0])), 1e-8), ExactRows.of(inputs, 0.9 * inputs[:, 0]))
+    window, bounds = np.array([[[1.0], [-2.0], [3.0]]]), (np.array([-10.0]), np.array([10.0]))
+    paths, _ = sample_paths(0, [[posterior]], window, np.zeros((7, 0)), bounds, 5, np.array([3]))
+    expected = np.r_[0.9, -1.8, 2.7, 0.81, -1.62, 2.43, 0.729]
+    np.testing.assert_allclose(paths[:, :, 0], np.tile(expected, (5, 1)), atol=2e-3)
+
+
+def test_all_lags_are_the_default(linear_system):
+    posterior, _ = linear_system
+    bounds = np.array([-10.0]), np.array([10.0])
+    one, other = (
+        sample_paths(0, [[posterior]], np.ones((1, 1, 1)), np.zeros((4, 0)), bounds, 8, lags)[0]
+        for lags in (None, np.array([1]))
+    )
+    np.testing.assert_array_equal(one, other)

@@ -10,7 +10,7 @@ from semigp import GPForecaster, GPImputer, SemiDescribedGPRegressor, SemiSuperv
 from semigp.core.search.report import FitReport, Progress, with_signal_to_noise
 from semigp.estimators.common.reports import Stopwatch, joint_report, warn_of, worst
 from semigp.estimators.few_labels import classifier as few_labels
-from semigp.estimators.forecasting import forecaster as forecasting
+from semigp.estimators.forecasting import series_model
 
 
 def _report(status="converged", **changes):
@@ -112,7 +112,7 @@ def test_update_is_all_or_nothing(monkeypatch):
     series = np.sin(np.arange(40) / 3)
     model = GPForecaster(window=3, random_state=0).fit(series)
     expected = model.forecast(3, n_paths=20).mean
-    monkeypatch.setattr(forecasting, "posteriors", _break)
+    monkeypatch.setattr(series_model, "features", _break)
     with pytest.raises(RuntimeError, match="broken in the middle"):
         model.update([0.1, 0.2])
     monkeypatch.undo()

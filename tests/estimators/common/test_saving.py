@@ -122,6 +122,29 @@ def test_forecaster(tmp_path, index):
     )
 
 
+@pytest.mark.parametrize("kind", ["spike", "jump", "logarithms", "season", "columns"])
+def test_forecaster_with_all_that_it_may_have_learned(tmp_path, kind):
+    """All priors, gaps, a scale of logarithms, offsets and seasons: the same paths, before and after an update."""
+    random = np.random.default_rng(0)
+    values = random.normal(size=(150, 2 if kind == "columns" else 1))
+    values[60:63, 0] = np.nan
+    if kind == "logarithms":
+        values = np.exp(np.cumsum(np.nan_to_num(values), axis=0) / 10)
+    if kind == "season":
+        values += 5.0 * np.sin(2 * np.pi * np.arange(150) / 12)[:, None]
+    if kind in ("spike", "jump"):
+        values[90 : 91 if kind == "spike" else None] += 200.0
+    model = GPForecaster(2, n_draws=2, random_state=0).fit(values)
+    model.save(tmp_path / "m")
+    again = semigp.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.forecast(5).paths, model.forecast(5).paths)
+    np.testing.assert_array_equal(again.forecast(3, "full").std, model.forecast(3, "full").std)
+    assert again.weights_ == model.weights_
+    assert again.seasons_ == model.seasons_
+    new = values[-4:]
+    np.testing.assert_array_equal(again.update(new).forecast(5).paths, model.update(new).forecast(5).paths)
+
+
 @pytest.mark.parametrize("back_constrained", [False, True])
 def test_latent_variable_model(tmp_path, back_constrained):
     _, y = _table()

@@ -93,10 +93,14 @@ def test_scattered_gaps_leave_the_noise_where_it_is():
     assert np.mean(np.abs(mean - series)[gaps] < 1.96 * std[gaps]) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore:.*ran away")  # both columns together are hardly known: this is about the spread
 def test_two_equal_columns_spread_as_one_does():
-    """Moment matching with covariances between columns: at most half as much again as sampled paths, 30 steps ahead."""
+    """Moment matching with covariances between columns: at most half as much again as sampled paths, 30 steps ahead.
+
+    Both of the function of the past alone, because only its moments are matched.
+    """
     one = np.sin(np.arange(40) / 3) + 0.05 * np.random.default_rng(0).normal(size=40)
-    model = GPForecaster(2, random_state=0).fit(np.column_stack([one, one]))
+    model = GPForecaster(2, trend=None, season=None, random_state=0).fit(np.column_stack([one, one]))
     assert model.forecast(30, "full").std.max() < 1.5 * model.forecast(30).std.max()
 
 
@@ -116,9 +120,9 @@ def test_windows_without_a_single_complete_one_are_fine():
 def test_update_goes_on_from_new_values_without_a_new_fit(mackey_glass):
     series, model = mackey_glass
     model = clone(model).fit(series[:90])
-    kernel = model._models[0]
+    priors = model._models[0].priors
     model.update(series[90:200])
-    assert model._models[0] is kernel
+    assert model._models[0].priors is priors
     assert model.forecast(50).score(series[200:])["MAE"] < 0.02
 
 
@@ -261,3 +265,104 @@ def test_values_are_copied():
     expected = model.forecast(2, "full").mean
     series[-1] = 100.0
     np.testing.assert_array_equal(model.forecast(2, "full").mean, expected)
+
+
+# ---- series that nobody expects: they are forecast, or refused in words
+
+
+def _hostile():
+    random = np.random.default_rng(0)
+    noise = random.normal(size=80)
+    few, ends, stretch, late = np.full(50, np.nan), np.sin(np.arange(80) / 3), noise.copy(), 3.0 + noise / 9
+    few[[3, 20, 40]] = 1.0, 2.0, 4.0
+    ends[:15], ends[65:], stretch[20:60], late[45:] = np.nan, np.nan, 0.0, np.nan
+    return {
+        **{f"{count} values": noise[:count] for count in (3, 4, 5, 7, 11, 19, 20, 21, 30)},
+        "a line": np.arange(60.0), "a long line": np.arange(450.0), "a square": np.arange(60.0) ** 2,
+        "growth": np.exp(np.arange(60) / 5.0), "steep growth": np.exp(np.arange(300.0)),
+        "integers": np.arange(40) % 7, "two values": np.arange(40) % 2, "truths": np.arange(40) % 3 == 0,
+        "a step": np.r_[np.zeros(40), np.ones(40)], "one value of many": (np.arange(100) == 50) * 5.0,
+        "rare": (np.arange(100) % 10 == 0) * 1.0, "a constant stretch": stretch,
+        "constant at last": np.r_[noise, np.ones(60)], "constant at first": np.r_[np.ones(200), noise[:10]],
+        "huge": 1e140 * noise, "tiny": 1e-140 * noise, "far away": 1e9 + noise, "hardly different": 1 + 1e-10 * noise,
+        "three values in 50": few, "gaps at both ends": ends, "no value in the last third": late,
+        "three columns": np.cumsum(random.normal(size=(60, 3)), axis=0),
+    }  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*ran away")
+@pytest.mark.parametrize("name", _hostile())
+def test_hostile_series_are_forecast(name):
+    """Finite everywhere, within limits, without a warning of NumPy's; gaps are filled; the same seed, the same paths."""
+    series = _hostile()[name]
+    model = GPForecaster(random_state=0).fit(series)
+    forecast = model.forecast(5, n_paths=50)
+    assert np.isfinite(forecast.paths).all()
+    span = np.nanmax(series, axis=0) * 1.0 - np.nanmin(series, axis=0)
+    assert (forecast.paths <= np.nanmax(series, axis=0) + 1.001 * span).all() or model._models[0].scale.is_log.any()
+    assert sum(model.weights_.values()) == pytest.approx(1.0, abs=1e-5)
+    mean, std = model.impute(return_std=True)
+    assert np.isfinite(mean).all()
+    assert np.isfinite(std).all()
+    np.testing.assert_array_equal(
+        GPForecaster(random_state=0).fit(series).forecast(5, n_paths=50).paths, forecast.paths
+    )
+
+
+def test_a_long_gap_at_the_end_of_a_positive_series():
+    """300 steps without a value, after 100 with some: the latest known values decide on the scale."""
+    series = np.r_[3.0 + np.sin(np.arange(100) / 3), np.full(300, np.nan)]
+    model = GPForecaster(2, trend="time", season=None, n_draws=2, random_state=0).fit(series)
+    assert (model.forecast(5, n_paths=20).paths >= 0.0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"season": [0]}, "season must be one length in steps, 2 or more"),
+        ({"season": [7, -3]}, "season must be one length in steps, 2 or more"),
+        ({"season": ["week"]}, "season must be one length in steps, 2 or more"),
+        ({"season": 1}, "The 'season' parameter"),
+        ({"trend": "linear"}, "The 'trend' parameter"),
+        ({"positive": "yes"}, "The 'positive' parameter"),
+        ({"covariate_lags": -1}, "The 'covariate_lags' parameter"),
+        ({"window": 0}, "The 'window' parameter"),
+        ({"window": 59}, "a window of 59 needs 61"),
+    ],
+)
+def test_bad_settings_are_refused_in_words(options, message, random):
+    with pytest.raises(ValueError, match=message):
+        GPForecaster(**options).fit(random.normal(size=60))
+
+
+@pytest.mark.parametrize(
+    "options", [{"season": 100}, {"season": [7, 60]}, {"window": 58}, {"window": 40, "season": 12}]
+)
+def test_seasons_and_windows_longer_than_what_there_is(options, random):
+    """A season that is not seen twice is not used; a window may be as long as the series, less two."""
+    forecast = GPForecaster(random_state=0, **options).fit(random.normal(size=60)).forecast(4, n_paths=20)
+    assert np.isfinite(forecast.paths).all()
+
+
+def test_zeros_after_a_fit_to_logarithms():
+    """They have no logarithm, and count as the smallest value of the fit: the forecast is finite and positive."""
+    series = np.exp(np.cumsum(0.1 * np.random.default_rng(0).normal(size=150)) + np.arange(150) / 40)
+    model = GPForecaster(2, random_state=0).fit(series)
+    assert model._models[0].scale.is_log.all()
+    forecast = model.update([0.0, 0.0]).forecast(3, n_paths=30)
+    assert np.isfinite(forecast.paths).all()
+    assert (forecast.paths > 0.0).all()
+
+
+@pytest.mark.slow
+def test_five_thousand_values_are_learned_in_a_minute():
+    """A walk with a tenth of its values missing, and an hourly series. The paths start near the last value."""
+    random, time = np.random.default_rng(0), np.arange(5000)
+    walk = np.cumsum(random.normal(size=5000))
+    gappy = np.where(random.random(5000) < 0.1, np.nan, walk)
+    hourly = 10 + np.sin(time * 2 * np.pi / 24) + 0.1 * random.normal(size=5000)
+    for series, scale in ((gappy, 1.0), (hourly, 0.2)):
+        forecast = GPForecaster(random_state=0).fit(series).forecast(24)
+        last = series[~np.isnan(series)][-1]
+        assert abs(forecast.mean[0] - last) < 5.0 * scale
+    assert forecast.std.max() < 0.3

@@ -254,6 +254,16 @@ def inverse_of(
     return square_of_lower(whitener, inverse), 2.0 * float(np.sum(np.log(np.diagonal(cholesky))))
 
 
+def factor_of(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
+    """A Cholesky factor, with jitter in units of the mean variance where rounding makes it necessary."""
+    for jitter in (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4):
+        try:
+            return np.linalg.cholesky(covariance + jitter * np.mean(np.diagonal(covariance)) * np.eye(len(covariance)))
+        except np.linalg.LinAlgError:
+            continue
+    raise np.linalg.LinAlgError("The covariance of the values has no Cholesky factor; check the scale of the series.")
+
+
 def square_of_lower(lower: Float[np.ndarray, "n n"], out: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
     """LᵀL of a lower triangular matrix, by halves, so that most products with zeros are spared."""
     if len(lower) <= _SMALL_BLOCK:

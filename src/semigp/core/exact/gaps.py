@@ -4,9 +4,9 @@ The density of a whole series, given its first window, is the marginal likelihoo
 
     p(series) = N(y(z); 0, K(X(z)) + σ² I),
 
-in which a missing value z is one target, and part of a window for each lag. The values that maximise this density are the mean of
-q(z), and the curvature there gives its covariance (Laplace's method). So there is one belief about each value, in
-whichever windows it is. Values in the first window have the prior N(0, 1).
+in which a missing value z is one target, and part of a window for each lag. The values that maximise this density are
+the mean of q(z), and the curvature there gives its covariance (Laplace's method). So there is one belief about each
+value, in whichever windows it is. Values in the first window have the prior N(0, 1).
 """
 
 from __future__ import annotations

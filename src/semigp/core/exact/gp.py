@@ -24,6 +24,7 @@ from ..numerics.types import Array
 from ..search.lbfgs import maximise
 from ..search.report import FitReport, with_signal_to_noise
 from ..search.stages import Stage
+from .at_points import factor_of
 from .evidence import NOISE_FLOOR, Evidence
 from .in_numpy import bumps_and_lines, with_slopes
 
@@ -157,16 +158,6 @@ def condition(model: ExactModel, rows: ExactRows) -> ExactPosterior:
     inputs, targets = rows.known()
     covariance = bumps_and_lines(model.kernel, inputs.shape[1])(inputs, inputs)
     covariance[np.diag_indices(len(inputs))] += model.noise_variance + NOISE_FLOOR
-    cholesky = _factor(covariance)
+    cholesky = factor_of(covariance)
     weights = scipy.linalg.cho_solve((cholesky, True), targets, check_finite=False)
     return ExactPosterior(model, ExactRows.of(inputs, targets), cholesky, weights)
-
-
-def _factor(covariance: Float[np.ndarray, "n n"]) -> Float[np.ndarray, "n n"]:
-    """A Cholesky factor, with jitter in units of the mean variance where rounding leaves no positive definite matrix."""
-    for jitter in (0.0, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4):
-        try:
-            return np.linalg.cholesky(covariance + jitter * np.mean(np.diagonal(covariance)) * np.eye(len(covariance)))
-        except np.linalg.LinAlgError:
-            continue
-    raise np.linalg.LinAlgError("The covariance of the values has no Cholesky factor; check the scale of the series.")

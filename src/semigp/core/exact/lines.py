@@ -7,6 +7,7 @@ With q inputs, an evaluation of the evidence costs q³, whatever the number of r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..hyperpriors import LogNormal
 from ..search.lbfgs import maximise
 from ..search.report import Callback, FitReport, with_signal_to_noise
 from ..search.stages import Stage
+from .at_points import factor_of
 from .evidence import NOISE_FLOOR
 
 _START_NOISE, _TOLERANCE = 0.3, 1e-6
@@ -60,14 +62,16 @@ class LinePosterior:
         return self.mean + random.normal(size=(n_draws, len(self.mean))) @ self.root.T
 
 
-def condition_lines(model: LineModel, sums: LineSums) -> LinePosterior:
-    """The posterior of the slopes, and log p(y) = log N(y; 0, X V Xᵀ + σ² I)."""
+def condition_lines(
+    model: LineModel, sums: LineSums, factor: Callable[[np.ndarray], np.ndarray] = factor_of
+) -> LinePosterior:
+    """The posterior of the slopes, and log p(y) = log N(y; 0, X V Xᵀ + σ² I). `factor` is how B is factored."""
     noise, q = model.noise_variance + NOISE_FLOOR, len(model.variances)
     scale = np.sqrt(model.variances)
-    lower = np.linalg.cholesky(noise * np.eye(q) + scale[:, None] * sums.squares * scale)
-    half = scipy.linalg.solve_triangular(lower, scale * sums.products, lower=True)
-    root = np.sqrt(noise) * scipy.linalg.solve_triangular(lower, np.diag(scale), lower=True).T
-    mean = scale * scipy.linalg.solve_triangular(lower, half, lower=True, trans=1)
+    lower = factor(noise * np.eye(q) + scale[:, None] * sums.squares * scale)
+    half = _solved(lower, scale * sums.products)
+    root = np.sqrt(noise) * _solved(lower, np.diag(scale)).T
+    mean = scale * _solved(lower, half, trans=1)
     # |K + σ² I| = σ^2(n - q) |B|,  yᵀ(K + σ² I)⁻¹y = (yᵀy - |half|²)/σ²
     determinant = (sums.count - q) * np.log(noise) + 2.0 * np.sum(np.log(np.diagonal(lower)))
     quadratic = (sums.total - float(half @ half)) / noise
@@ -84,7 +88,7 @@ def fit_lines(
         with np.errstate(all="ignore"):
             model = LineModel(np.exp(logs[:-1]), float(np.exp(logs[-1])))
             try:
-                found = condition_lines(model, sums)
+                found = condition_lines(model, sums, np.linalg.cholesky)
             except np.linalg.LinAlgError:
                 return np.inf, np.zeros(q + 1)
         more, slopes = prior.of_logs(logs[:-1])
@@ -108,3 +112,8 @@ def _noise_slope(model: LineModel, sums: LineSums, found: LinePosterior) -> floa
     spread = float(np.sum((sums.squares @ found.root) * found.root))
     error = sums.total - 2.0 * float(found.mean @ sums.products) + float(found.mean @ sums.squares @ found.mean)
     return 0.5 * ((error + spread) / noise - sums.count) * model.noise_variance / noise
+
+
+def _solved(lower: np.ndarray, right: np.ndarray, trans: int = 0) -> np.ndarray:
+    """Infinity and NaN pass through: a search turns back there."""
+    return scipy.linalg.solve_triangular(lower, right, lower=True, trans=trans, check_finite=False)

@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from ..search.lbfgs import maximise
 from ..search.report import Callback, FitReport, with_signal_to_noise
 from ..search.stages import Stage
-from .at_points import inverse_of
+from .at_points import factor_of, inverse_of
 from .evidence import NOISE_FLOOR
 
 # The variance c of the level at the start of a series, in standard units.
@@ -37,6 +37,7 @@ _MEDIANS = (1 / 3, 0.1, 1e-3, 20.0, 0.05, 5.0, 1.0)
 _SPREADS = (2.0, 2.0, 2.0, 1.0, 2.0, 1.0, 2.0)
 _SEASON_MEDIANS, _SEASON_SPREADS = (1 / 3, 0.5, 100.0), (2.0, 1.0, 1.5)
 _TOLERANCE = 1e-6
+_LEAST_VARIANCE = 1e-6  # of a series and of its steps, which may be constant for a while
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class TimeModel:
         return float(np.exp(self.logs[_NOISE])) + NOISE_FLOOR
 
     def parts(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """f (count,) at the steps 0, 1, …, g (count,) at distances, and both derivatives (d, count) by the logs."""
+        """F (count,) at the steps 0, 1, …, g (count,) at distances, and both derivatives (d, count) by the logs."""
         steps = np.arange(count, dtype=float)
         later = steps + 1.0  # the series begins one step after the level is known
         _, walk, slope, memory, local, local_memory, line = np.exp(self.logs[:7])
@@ -114,7 +115,7 @@ def fit_over_time(
 
 def hyperprior(values: np.ndarray, seasons: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Medians of the hyperpriors, as logarithms, and their spreads."""
-    whole, step = float(np.nanvar(values)), _step_variance(values, seasons)
+    whole, step = max(float(np.nanvar(values)), _LEAST_VARIANCE), _step_variance(values, seasons)
     units = np.array([step, step, step, 1.0, step, 1.0, whole / len(values) ** 2])
     for period in seasons:
         units = np.append(units, [max(whole, step), 1.0, period])
@@ -127,7 +128,7 @@ def _step_variance(values: np.ndarray, seasons: tuple[float, ...]) -> float:
     steps = np.diff(values)
     found = [steps, *((steps[p:] - steps[:-p]) / np.sqrt(2.0) for p in (round(each) for each in seasons))]
     variances = [float(np.nanvar(each)) for each in found if np.sum(~np.isnan(each)) > 10]
-    return max(min(variances, default=1.0), 1e-6)
+    return max(min(variances, default=1.0), _LEAST_VARIANCE)
 
 
 def _chosen(values: np.ndarray, most: int) -> Int[np.ndarray, " n"]:
@@ -183,7 +184,7 @@ class TimePosterior:
         steps = _chosen(values, _MAX_TO_CONDITION)
         covariance = model.covariance(steps, steps)
         covariance[np.diag_indices(len(steps))] += model.noise_variance
-        root = np.linalg.cholesky(covariance)
+        root = factor_of(covariance)
         return cls(model, steps, root, _solved(root, values[steps]))
 
     def moments(self, at: Int[np.ndarray, " k"]) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "k k"]]:

@@ -50,7 +50,8 @@ def sample_paths(
 
     Functions are drawn from the posterior, and each is rolled forward with noise. `components` holds a posterior per
     output for each of k draws of the past, and `windows` the last window of each. The paths of a group share random
-    features and the component. The functions see the values at `lags`, by default the whole window. `watch` goes through the parts of the work, and may tell someone how far it is.
+    features and the component. The functions see the values at `lags`, by default the whole window. `watch` goes
+    through the parts of the work, and may tell someone how far it is.
     """
     k, own_lags = len(components), as_lags(windows.shape[1] if lags is None else lags)
     groups = -(-min(n_groups, n_paths) // k) * k

@@ -35,6 +35,18 @@ def read_scenarios(scenarios: Mapping[Any, Any]) -> Mapping[Any, Any]:
     return scenarios
 
 
+def check_season(season: Any) -> None:
+    """Raise ValueError if seasons that were given are not lengths of two steps or more."""
+    if season is None or isinstance(season, str):
+        return
+    try:
+        lengths = np.asarray(season, float)
+    except (TypeError, ValueError):
+        lengths = np.full(1, np.nan)
+    if lengths.ndim > 1 or not np.all(lengths >= 2.0) or not np.all(np.isfinite(lengths)):
+        raise ValueError(f"season must be one length in steps, 2 or more, or a list of such lengths; got {season!r}.")
+
+
 def check_length(values: np.ndarray, window: int | str, what: str = "series") -> None:
     """Raise ValueError if a series is too short, constant or of absurd size."""
     known = (~np.isnan(values)).sum(axis=0)

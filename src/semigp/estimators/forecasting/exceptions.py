@@ -24,12 +24,16 @@ def _spikes(column: np.ndarray) -> np.ndarray:
     found = np.zeros(len(column), bool)
     if len(known) < 30:
         return found
-    padded = np.pad(column[known], 2, mode="reflect")
+    values = column[known]
+    padded = np.pad(values, 2, constant_values=np.nan)
     others = np.stack([padded[shift : shift + len(known)] for shift in (0, 1, 3, 4)])
-    apart = column[known] - np.median(others, axis=0)
+    apart = values - np.nanmedian(others, axis=0)
     # A value is alone if no neighbour is near: not the side of a peak, nor a step.
-    nearest = np.min(np.abs(others - column[known]), axis=0)
-    is_far = np.minimum(np.abs(apart), nearest) > _SPIKE * _robust_std(apart)
+    nearest = np.nanmin(np.abs(others - values), axis=0)
+    limits = np.full(len(known), _robust_std(apart[2:-2]))
+    # At both ends the neighbours lie on one side, and a smooth series is as far from them as it usually moves.
+    limits[[0, 1, -2, -1]] = max(limits[0], 1.4826 * float(np.median(np.abs(np.diff(values)))))
+    is_far = np.minimum(np.abs(apart), nearest) > _SPIKE * limits
     if 0 < is_far.sum() <= max(1, int(_MOST * len(known))):
         found[known[is_far]] = True
     return found

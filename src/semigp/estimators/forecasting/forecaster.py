@@ -17,16 +17,16 @@ from ...core.numerics import checks
 from ...core.search.report import Callback, FitReport
 from ...progress import told, watched
 from ...runtime import computing
-from ...series import Forecast, Panel, PanelForecast, read_next, read_panel, read_series
+from ...series import Forecast, Panel, PanelForecast, read_next, read_series
 from ..common.all_or_nothing import all_or_nothing
 from ..common.reports import Stopwatch, warn_of, worst
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
 from .backtests import backtest
-from .checks import check_length, read_covariates, read_scenarios
+from .checks import check_length, check_season, read_covariates, read_scenarios
 from .dynamics import lag_relevance
 from .learning import Settings, learn
-from .panels import extend_panel, learn_panel
+from .panels import extend_panel, learn_panel, read_whole_panel
 from .series_model import SeriesModel
 
 
@@ -182,6 +182,7 @@ class GPForecaster(Saved, BaseEstimator):
             The columns of a panel that hold the names of the series and their values.
         """
         self._validate_params()
+        check_season(self.season)
         watch = Stopwatch()
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if id is not None:
@@ -196,11 +197,7 @@ class GPForecaster(Saved, BaseEstimator):
         return self._keep([model], reports, timeline.names, watch)
 
     def _fit_panel(self, frame: Any, covariates: Any, time: Any, id: str, value: Any, watch: Stopwatch):  # noqa: A002
-        if value is None:
-            raise ValueError("A panel needs value=, the column that holds the values.")
-        names = [] if covariates is None else [covariates] if isinstance(covariates, str) else list(covariates)
-        panel = read_panel(frame, id, time, value, names)
-        self._covariate_names = names
+        panel, self._covariate_names = read_whole_panel(frame, covariates, time, id, value)
         for name, values in zip(panel.names, panel.series, strict=True):
             check_length(values, self.window, f"series {name!r}")
         with watched("fit", self.verbose), computing():
@@ -376,8 +373,7 @@ class GPForecaster(Saved, BaseEstimator):
                 values, timeline = read_series(series, time=time)
                 known, _ = read_covariates(covariates, len(values))
                 return backtest(self, values, known, timeline, horizon, n_origins, propagation, season)
-            names = [] if covariates is None else list(covariates)
-            panel = read_panel(series, id, time, value, names)
+            panel, _ = read_whole_panel(series, covariates, time, id, value)
             rows = []
             for name, *parts in zip(panel.names, panel.series, panel.covariates, panel.timelines, strict=True):
                 found = backtest(self, *parts, horizon, n_origins, propagation, season)

@@ -48,7 +48,7 @@ class Shared:
 
     window: int
     seasons: tuple[float, ...]
-    over_time: tuple[np.ndarray, np.ndarray]  # of `fit_over_time`
+    over_time: tuple[np.ndarray, np.ndarray] | None  # of `fit_over_time`
 
 
 def learn(
@@ -63,9 +63,9 @@ def learn(
     searches = Searches(callback)
     usual = np.where(is_spike(values), np.nan, values)
     offsets = shifts(usual) if settings.trend is not None else np.zeros(values.shape)
-    rough = Units.of(usual + offsets)
-    seasons = shared.seasons if shared else _seasons(rough.standard(usual + offsets), settings.season, timeline)
-    scale = SeriesScale.of(usual + offsets, seasons, settings.positive)
+    rough = Units.of(usual + offsets).standard(usual + offsets)
+    seasons = shared.seasons if shared else _seasons(rough, settings.season, timeline, searches)
+    scale = SeriesScale.of(usual, seasons, settings.positive, offsets, searches)
     standard = scale.standard(usual + offsets)
     covariate_scale = Units.of(covariates)
     has_calendar = settings.season is not None and timeline.index is not None and bool(cycles(timeline))
@@ -86,14 +86,14 @@ def learn(
     return model.with_priors(priors, weights), reports
 
 
-def _seasons(standard: np.ndarray, season: Any, timeline: Timeline) -> tuple[float, ...]:
+def _seasons(standard: np.ndarray, season: Any, timeline: Timeline, searches: Searches) -> tuple[float, ...]:
     """The seasons that were asked for, or that the series has."""
     if season is None:
         return ()
     if isinstance(season, str):
         calendar = cycles(timeline) if timeline.index is not None else ()
-        return find_seasons(standard, calendar)
-    return tuple(float(each) for each in sorted(np.atleast_1d(season)))
+        return find_seasons(standard, calendar, searches)
+    return tuple(float(each) for each in np.unique(season))
 
 
 def _past(standard, extra, over_time, seasons, settings, searches, shared) -> tuple[Past, int, list[FitReport]]:

@@ -18,13 +18,21 @@ from joblib import Parallel, delayed
 from ...core.exact.over_time import hyperprior
 from ...core.search.report import Callback, FitReport
 from ...progress import steps as in_steps
-from ...series import Panel
+from ...series import Panel, read_panel
 from .learning import Settings, Shared, learn
 from .series_model import SeriesModel
 
 _PILOTS = 8  # series that are learned by themselves first
 _LEAST_SHARED = 5  # with fewer series, nothing is shared
 _LEAST_SPREAD = 0.3
+
+
+def read_whole_panel(frame: Any, covariates: Any, time: str | None, id: str, value: str | None) -> tuple[Panel, list]:  # noqa: A002
+    """The panel of a long frame, and the names of its covariates, of which there may be one or several."""
+    if value is None:
+        raise ValueError("A panel needs value=, the column that holds the values.")
+    names = [] if covariates is None else [covariates] if isinstance(covariates, str) else list(covariates)
+    return read_panel(frame, id, time, value, names), names
 
 
 def learn_panel(
@@ -52,10 +60,11 @@ def _shared(models: list[SeriesModel]) -> Shared:
     seasons = Counter(model.seasons for model in models).most_common(1)[0][0]
     deviations = []
     for model in models:
-        standard = model.scale.standard(model.values + model.offsets)
-        for column, own in zip(standard.T, model.over_time.models, strict=True):
+        for column, own in zip(model.standard().T, model.over_time.models, strict=True):
             if own.seasons == seasons:
                 deviations.append(own.logs - hyperprior(column, seasons)[0])
+    if not deviations:  # all series are too short for their seasons
+        return Shared(window, seasons, None)
     median, spread = np.median(deviations, axis=0), np.std(deviations, axis=0)
     return Shared(window, seasons, (median, np.sqrt(spread**2 + _LEAST_SPREAD**2)))
 
@@ -69,9 +78,11 @@ def extend_panel(
     if unknown:
         raise ValueError(f"values has series that the panel does not have: {', '.join(map(repr, unknown[:3]))}.")
     longer = list(models)
+    panel.check_follows(found, "values")
     for name, values, extra in zip(found.names, found.series, found.covariates, strict=True):
         place = panel.names.index(name)
         timeline = models[place].timeline.extended(len(values))
         longer[place] = models[place].extended(values, extra, timeline, settings)
-    series, timelines = [model.values for model in longer], [model.timeline for model in longer]
-    return replace(panel, series=series, timelines=timelines), longer
+    parts = zip(*((model.values, model.covariates, model.timeline) for model in longer), strict=True)
+    series, known, timelines = map(list, parts)
+    return replace(panel, series=series, covariates=known, timelines=timelines), longer

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.exact.over_time import fit_over_time
 from ..common.units import Units
+from .searches import Searches
 
 _MAX_VALUES = 250
 _LEAST_GAIN = 5.0  # nats by which logarithms must be more likely
@@ -20,18 +21,29 @@ class SeriesScale:
     is_log: np.ndarray  # (p,)
     is_positive: np.ndarray  # (p,)
     units: Units
+    least: np.ndarray  # (p,) stands for later values that have no logarithm
 
     @classmethod
-    def of(cls, values: np.ndarray, seasons: tuple[float, ...], positive: bool | str) -> SeriesScale:
-        """The scale of a series (T, p) with NaN in its gaps."""
-        least = np.nanmin(values, axis=0)
+    def of(
+        cls,
+        values: np.ndarray,
+        seasons: tuple[float, ...],
+        positive: bool | str,
+        offsets: np.ndarray | float = 0.0,
+        searches: Searches | None = None,
+    ) -> SeriesScale:
+        """The scale of a series (T, p) with NaN in its gaps, to which offsets are added before it is learned."""
+        searches, least = searches or Searches(None), np.nanmin(values, axis=0)
         is_positive = least >= 0.0 if positive == "auto" else np.full(len(least), bool(positive))
-        is_log = np.array([_grows(column, seasons) for column in values.T]) & is_positive & (least > 0.0)
-        return cls(is_log, is_positive, Units.of(_bent(values, is_log)))
+        shifted = values + offsets
+        least = np.nanmin(shifted, axis=0)
+        grows = np.array([_grows(column, seasons, searches) for column in shifted.T])
+        is_log = grows & is_positive & (least > 0.0)
+        return cls(is_log, is_positive, Units.of(_bent(shifted, is_log, least)), least)
 
     def standard(self, values: np.ndarray) -> np.ndarray:
         """Values (..., p) in standard units."""
-        return self.units.standard(_bent(values, self.is_log))
+        return self.units.standard(_bent(values, self.is_log, self.least))
 
     def natural(self, values: np.ndarray) -> np.ndarray:
         """Draws (..., p) in their own units. Columns that cannot be negative are held at 0."""
@@ -53,17 +65,19 @@ class SeriesScale:
         return np.where(self.is_log, centre, mean), np.where(self.is_log, spread, std)
 
 
-def _bent(values: np.ndarray, is_log: np.ndarray) -> np.ndarray:
-    """The logarithms of some columns."""
-    return np.where(is_log, np.log(np.where(is_log & (values > 0.0), values, 1.0)), values) + 0.0 * values
+def _bent(values: np.ndarray, is_log: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """The logarithms of some columns, and the other columns."""
+    usable = np.where(is_log, np.where(values > 0.0, values, least), 1.0)
+    return np.where(is_log, np.log(usable), values) + 0.0 * values
 
 
-def _grows(column: np.ndarray, seasons: tuple[float, ...]) -> bool:
+def _grows(column: np.ndarray, seasons: tuple[float, ...], searches: Searches) -> bool:
     """Whether logarithms are clearly more likely: changes are then in proportion to the value.
 
     Both are Gaussian processes over time. The density of a value is that of its logarithm, divided by the value.
     """
-    latest = column[-max(_MAX_VALUES, int(3 * max(seasons, default=0))) :]
+    end = np.flatnonzero(~np.isnan(column))[-1] + 1  # there may be a long gap behind
+    latest = column[max(end - max(_MAX_VALUES, int(3 * max(seasons, default=0))), 0) : end]
     known = latest[~np.isnan(latest)]
     if known.min() <= 0.0 or known.max() < 1.2 * known.min() or len(known) < 20:
         return False
@@ -71,6 +85,7 @@ def _grows(column: np.ndarray, seasons: tuple[float, ...]) -> bool:
     evidence = []
     for values in (latest, np.log(latest)):
         spread = np.nanstd(values)
-        _, report = fit_over_time((values - np.nanmean(values)) / spread, used, 50)
+        _, report = fit_over_time((values - np.nanmean(values)) / spread, used, 50, searches.told("trial"))
+        searches.note(report)
         evidence.append(report.bound - len(known) * np.log(spread))
     return bool(evidence[1] - np.sum(np.log(known)) - evidence[0] > _LEAST_GAIN)

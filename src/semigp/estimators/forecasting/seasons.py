@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from ...core.exact.over_time import TimePosterior, fit_over_time
+from .searches import Searches
 
 _MAX_VALUES, _WAVES = 450, (1, 3, 6, 12)
 _USUAL, _USUAL_GAIN = (4.0, 7.0, 12.0, 24.0, 52.0), 3.0  # seasons that series often have, and a bonus in nats
@@ -16,7 +17,9 @@ _LEAST_REPEATS = 2.5  # a season must be seen so often
 _LEAST_GAIN = 5.0  # nats, less what the waves cost
 
 
-def find_seasons(values: np.ndarray, cycles: Sequence[float] = ()) -> tuple[float, ...]:
+def find_seasons(
+    values: np.ndarray, cycles: Sequence[float] = (), searches: Searches | None = None
+) -> tuple[float, ...]:
     """Up to two seasons of a series (T, p) in standard units, shortest first; NaN is a gap.
 
     Candidates are the cycles of the calendar, or all whole numbers if there is no calendar. A candidate's score is the
@@ -27,7 +30,8 @@ def find_seasons(values: np.ndarray, cycles: Sequence[float] = ()) -> tuple[floa
     periods = np.array([period for period in cycles or range(2, int(longest) + 1) if period <= longest], float)
     found: list[float] = []
     if len(periods):
-        columns = [_Whitened(column) for column in latest.T if np.sum(~np.isnan(column)) > 20]
+        enough, told = [column for column in latest.T if np.sum(~np.isnan(column)) > 20], searches or Searches(None)
+        columns = [_Whitened(column, told) for column in enough]
         for _ in range(2):
             if not (len(periods) and columns):
                 break
@@ -53,8 +57,9 @@ def find_seasons(values: np.ndarray, cycles: Sequence[float] = ()) -> tuple[floa
 class _Whitened:
     """A series in units in which it would be white noise if it had no season."""
 
-    def __init__(self, values: np.ndarray) -> None:
-        model, _ = fit_over_time(values, (), 50)
+    def __init__(self, values: np.ndarray, searches: Searches) -> None:
+        model, report = fit_over_time(values, (), 50, searches.told("trial"))
+        searches.note(report)
         self._posterior = TimePosterior.given(model, values)
         self._left = self._posterior.whitened
         self._removed = np.zeros((len(self._left), 0))

@@ -16,6 +16,7 @@ from ...series import phases
 from ...series.timeline import Timeline
 from ..common.units import Units
 from .dynamics import posteriors
+from .exceptions import is_spike
 from .gap_beliefs import GapBelief
 from .priors import OverTime, Past
 from .priors.base import limits
@@ -46,6 +47,10 @@ class SeriesModel:
 
     # ---- learning
 
+    def standard(self) -> np.ndarray:
+        """The series in the units in which it is learned, without spikes and jumps; NaN in gaps."""
+        return self.scale.standard(np.where(is_spike(self.values), np.nan, self.values) + self.offsets)
+
     def with_past(self, past: Past, window: int) -> SeriesModel:
         """The model with a function of the past."""
         return replace(self, past=past, window=window)
@@ -63,14 +68,12 @@ class SeriesModel:
         """The model with the priors that its forecasts mix."""
         return replace(self, priors=priors, weights=weights)
 
-    def extended(
-        self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline, settings: Any
-    ) -> SeriesModel:
+    def extended(self, values: np.ndarray, covariates: np.ndarray, timeline: Timeline, settings: Any) -> SeriesModel:
         """The model with more values and the same parameters."""
         joined = np.concatenate([self.values, values]), np.concatenate([self.covariates, covariates])
         offsets = np.concatenate([self.offsets, np.zeros(values.shape)])
         longer = replace(self, values=joined[0], covariates=joined[1], timeline=timeline, offsets=offsets)
-        standard = self.scale.standard(joined[0] + offsets)
+        standard = longer.standard()
         extra = features(longer, standard_covariates(self.covariate_scale, joined[1]), len(standard))
         return longer.with_gaps(standard, extra, self.over_time, settings)
 

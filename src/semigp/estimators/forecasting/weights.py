@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import scipy.optimize
+import scipy.special
 
 from ...progress import steps as in_steps
 from .priors import SeriesPrior
@@ -73,24 +74,25 @@ def best_weights(errors: np.ndarray, distances: np.ndarray) -> np.ndarray:
     """
     count = errors.shape[1]
     alone = errors - 0.5 * np.einsum("okk...->ok...", distances)
-    with np.errstate(invalid="ignore"):
-        unit = np.nanmin(np.nanmean(alone, axis=0), axis=0)
-    usable = np.isfinite(unit) & (unit > 0.0)
+    is_known = ~np.isnan(alone)
+    means = np.nansum(alone, axis=0) / np.maximum(is_known.sum(axis=0), 1)
+    unit = means.min(axis=0)
+    usable = is_known.any(axis=(0, 1)) & (unit > 0.0)
     if not usable.any():
         return np.full(count, 1.0 / count)
     linear = np.nanmean(errors[..., usable] / unit[usable], axis=(0, 2))
     square = np.nanmean(distances[..., usable] / unit[usable], axis=(0, 3))
 
     def loss(free: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = np.exp(free - free.max())
-        weights /= weights.sum()
-        slopes = linear - square @ weights - _EQUAL / len(errors) / count / weights
-        value = weights @ linear - 0.5 * weights @ square @ weights - _EQUAL / len(errors) * np.mean(np.log(weights))
-        return value, weights * (slopes - weights @ slopes)
+        logs = scipy.special.log_softmax(free)
+        weights = np.exp(logs)
+        slopes = linear - square @ weights
+        value = weights @ linear - 0.5 * weights @ square @ weights - pull * np.mean(logs)
+        return value, weights * (slopes - weights @ slopes + pull) - pull / count
 
+    pull = _EQUAL / len(errors)
     free = scipy.optimize.minimize(loss, np.zeros(count), jac=True, method="BFGS").x
-    weights = np.exp(free - free.max())
-    return np.round(weights / weights.sum(), 6)
+    return np.round(scipy.special.softmax(free), 6)
 
 
 def shares(weights: np.ndarray, count: int) -> np.ndarray:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...scores import LEVELS as LEVELS
 from .problems import AIRLINE, CHAOS, CO2, HOURLY, KINDS, MONTHLY, SUNSPOTS, WALK, WEEKLY, names
 
 KEYS = ("part", "series", "way")
-from ...scores import LEVELS
 FIRST_SEED = 1000  # seeds below this are for development
 LIMIT = 60  # seconds that a peer has for one series
 
