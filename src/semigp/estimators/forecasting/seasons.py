@@ -93,7 +93,9 @@ class _Whitened:
         basis, sizes = np.linalg.qr(white)
         diagonal = np.abs(np.diagonal(sizes))
         basis = basis * (diagonal > 1e-6 * max(diagonal.max(), 1e-300))
-        return basis, np.array([min(2 * each, basis.shape[1]) for each in _WAVES if each <= max(orders[-1], 1)] + [basis.shape[1]])
+        return basis, np.array(
+            [min(2 * each, basis.shape[1]) for each in _WAVES if each <= max(orders[-1], 1)] + [basis.shape[1]]
+        )
 
 
 def seasonal_lags(seasons: Sequence[float], count: int) -> np.ndarray:
