@@ -45,6 +45,8 @@ def stored_classes() -> dict[str, type]:
     from ..core.exact.certain import Hyperparameters
     from ..core.exact.gaps import Gaps
     from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
+    from ..core.exact.lines import LineModel
+    from ..core.exact.over_time import TimeModel
     from ..core.hyperpriors import LogNormal
     from ..core.inputs.priors import GaussianPrior, RowPrior, StandardPrior
     from ..core.kernels import RBF, Bias, Linear, Sum, White
@@ -58,7 +60,7 @@ def stored_classes() -> dict[str, type]:
     from ..core.sparse.statistics import Block
     from ..core.sparse.targets import Targets
     from ..frames import FrameKind
-    from ..series import Timeline
+    from ..series import Panel, Timeline
     from .common.component import Component
     from .common.filled_tables import FilledTables
     from .common.input_units import InputUnits
@@ -71,6 +73,11 @@ def stored_classes() -> dict[str, type]:
     from .few_labels.row_graph import RowGraph
     from .few_labels.spaces import LabelledSpaces, Locations, TrainingSpaces
     from .forecasting.forecaster import GPForecaster
+    from .forecasting.gap_beliefs import GapBelief
+    from .forecasting.priors import Driven, Increments, OverTime, Past
+    from .forecasting.priors.driven_members import DrivenMember
+    from .forecasting.scale import SeriesScale
+    from .forecasting.series_model import SeriesModel
     from .imputation.beliefs import Beliefs
     from .imputation.imputer import GPImputer
     from .latent.features import Features
@@ -94,6 +101,8 @@ def stored_classes() -> dict[str, type]:
         LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,
         StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
+        Driven, DrivenMember, GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale,
+        TimeModel,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

@@ -15,7 +15,7 @@ from ..searches import Searches
 from ..weights import shares
 from .base import in_silence, limits
 from .driven_choice import HeldBack, choose
-from .driven_members import Kind, Member, kinds
+from .driven_members import Kind, DrivenMember, kinds
 
 _LEAST_PATHS = 100  # so many are simulated at least, because the spread is taken around their median
 
@@ -24,7 +24,7 @@ _LEAST_PATHS = 100  # so many are simulated at least, because the spread is take
 class Driven:
     """Members, their weights, and the factor of the paths' spread around their median."""
 
-    members: list[Member]
+    members: list[DrivenMember]
     weights: np.ndarray
     spread: np.ndarray  # (p,)
 
@@ -41,7 +41,7 @@ class Driven:
         columns = {kind: _columns(kind, inputs, input_lags, covariates.shape[1]) for kind in options}
         chosen = choose(HeldBack(past, covariates, columns, max_iter, searches))
         members = [
-            Member.fitted(
+            DrivenMember.fitted(
                 kind, columns[kind], past, covariates, np.arange(kind.reach, len(past)), max_iter, searches
             )
             for kind in chosen.kinds

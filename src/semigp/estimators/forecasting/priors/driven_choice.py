@@ -9,7 +9,7 @@ import numpy as np
 from ....scores import sample_crps
 from ..searches import Searches
 from .base import limits
-from .driven_members import Kind, Member
+from .driven_members import Kind, DrivenMember
 
 _BLOCKS, _FINALISTS, _KEPT, _PATHS = 3, 15, 5, 60
 _TEMPERATURE = 0.1  # of weights, in logarithms of the score
@@ -50,7 +50,7 @@ class HeldBack:
         own = self.past, self.covariates, steps
         try:
             place = self._done, self._total
-            member = Member.fitted(kind, self.columns[kind], *own, self.max_iter, self.searches, place)
+            member = DrivenMember.fitted(kind, self.columns[kind], *own, self.max_iter, self.searches, place)
             before, known = self.past[:start], self.covariates[:stop]
             paths, _ = member.rolled(member.posteriors(*own), before, known, limits(self.past), _PATHS, block)
         except np.linalg.LinAlgError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +67,7 @@ def _run(count: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Member:
+class DrivenMember:
     """A function of outputs at some lags and of some columns of the covariates, for each output."""
 
     lags: np.ndarray  # largest first, may be empty
@@ -85,8 +86,9 @@ class Member:
         max_iter: int,
         searches: Searches,
         trial: tuple[int, int] | None = None,  # its number, and how many there are
-    ) -> Member:
-        """Fitted to the outputs at some steps of a past without gaps."""
+        starts: Sequence[ExactModel] = (),
+    ) -> DrivenMember:
+        """Fitted to the outputs at some steps of a past without gaps. Starts can be given."""
         increments = np.maximum(np.std(past[steps] - past[steps - 1], axis=0), 1e-9) if kind.is_increment else None
         empty = cls(np.array(kind.lags[::-1], int), columns, increments, [])
         most = _TRIAL_ROWS if trial else _MAX_ROWS
@@ -95,10 +97,10 @@ class Member:
         start, priors = _start(inputs.shape[1], _STIFF if kind.is_stiff else _FREE)
         number, count = trial or (1, 1)
         models, p = [], past.shape[1]
-        for column in range(p):
+        for column, first in enumerate(starts or [start] * p):
             told = searches.told("trial" if trial else "fit", (number - 1) * p + column + 1, count * p)
             rows, tolerance = ExactRows.of(inputs, targets[:, column]), _TRIAL_TOLERANCE if trial else TOLERANCE
-            model, report = fit_exact(start, rows, priors, max_iter, tolerance, told)
+            model, report = fit_exact(first, rows, priors, max_iter, tolerance, told)
             searches.note(report)
             models.append(model)
         return cls(empty.lags, columns, increments, models)
