@@ -180,7 +180,13 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     cells = [(system, seed) for seed in range(settings["seeds"]) for system in settings["systems"]]
     rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
-    told = {"profile": profile, "lags": LAGS, "our lags": OUR_LAGS, "orders of ARX": ORDERS, "paths": N_PATHS} | settings
+    told = {
+        "profile": profile,
+        "lags": LAGS,
+        "our lags": OUR_LAGS,
+        "orders of ARX": ORDERS,
+        "paths": N_PATHS,
+    } | settings
     write_settings(folder / f"{NAME}.json", told, time.perf_counter() - started)
     (folder / f"{NAME}.md").write_text(table(rows), encoding="utf-8")
     return [folder / f"{NAME}.md", *figure(settings["systems"], folder)]

@@ -14,8 +14,8 @@ from ....core.exact.rollout import Watch
 from ..searches import Searches
 from ..weights import shares
 from .base import in_silence, limits
-from .driven_choice import HeldBack, choose
-from .driven_members import Kind, DrivenMember, kinds
+from .driven_choice import choose
+from .driven_members import DrivenMember, Kind, kinds
 
 _LEAST_PATHS = 100  # so many are simulated at least, because the spread is taken around their median
 
@@ -39,12 +39,19 @@ class Driven:
         """
         options = kinds(max(1, len(past) // 10), input_lags)
         columns = {kind: _columns(kind, inputs, input_lags, covariates.shape[1]) for kind in options}
-        chosen = choose(HeldBack(past, covariates, columns, max_iter, searches))
+        chosen = choose(past, covariates, columns, max_iter, searches)
         members = [
             DrivenMember.fitted(
-                kind, columns[kind], past, covariates, np.arange(kind.reach, len(past)), max_iter, searches
+                kind,
+                trial.columns,
+                past,
+                covariates,
+                np.arange(kind.reach, len(past)),
+                max_iter,
+                searches,
+                starts=trial.models,
             )
-            for kind in chosen.kinds
+            for kind, trial in chosen.members.items()
         ]
         return cls(members, chosen.weights, chosen.spread)
 

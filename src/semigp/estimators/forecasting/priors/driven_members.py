@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....core.exact.gp import TOLERANCE, ExactModel, ExactPosterior, ExactRows, condition, fit_exact
+from ....core.exact.gp import ExactModel, ExactPosterior, ExactRows, condition, fit_exact
 from ....core.exact.rollout import Watch, sample_paths
 from ....core.exact.windows import flatten, windows_before
 from ....core.hyperpriors import LogNormal
@@ -16,13 +16,14 @@ from ..searches import Searches
 from .base import in_silence, limits
 
 # Lags of the output and of the input: all up to a number, or some that grow like a geometric series.
-_WINDOWS, _INPUT_WINDOWS = (3, 5, 10), (2, 5, 10, 20)
+_WINDOWS, _INPUT_WINDOWS = (3, 5, 10), (2, 10, 20)
 _SPARSE, _INPUT_SPARSE = (1, 2, 3, 5, 8, 13, 20), (0, 1, 2, 3, 5, 8, 13, 20)
 # Medians of lengthscales in units of √q, and spreads of their logarithms. Stiff functions are nearly linear.
 _FREE, _STIFF = (1.0, 3.0), (3.0, 0.5)
 _LINEAR_VARIANCE, _SPREAD, _NOISE = 0.1, 3.0, 1e-3
-# A trial is fitted to a few rows, up to a coarse tolerance. Members are conditioned on so many of the latest rows.
-_TRIAL_ROWS, _TRIAL_TOLERANCE, _MAX_ROWS, _MAX_TO_CONDITION = 250, 1e-4, 500, 1000
+# Members are fitted to so many rows, up to such a tolerance, and trials to fewer. They are conditioned on the latest.
+_TRIAL_ROWS, _TRIAL_TOLERANCE = 250, 1e-3
+_MAX_ROWS, _TOLERANCE, _MAX_TO_CONDITION = 500, 1e-4, 1000
 _FEATURES = 128
 
 
@@ -48,7 +49,7 @@ def kinds(longest: int, longest_input: int) -> list[Kind]:
         for is_increment in (False, True):
             how = is_increment, is_stiff
             found += [Kind(_run(a), (0, *_run(b)), *how) for a in _WINDOWS for b in _INPUT_WINDOWS]
-            found += [Kind(_SPARSE[:a], _INPUT_SPARSE[:b], *how) for a in (3, 5, 7) for b in (6, 8)]
+            found.append(Kind(_SPARSE, _INPUT_SPARSE, *how))
     found += [Kind((), lags) for lags in ((0, *_run(10)), (0, *_run(20)), _INPUT_SPARSE)]
     cut = [
         Kind(
@@ -85,10 +86,13 @@ class DrivenMember:
         steps: np.ndarray,
         max_iter: int,
         searches: Searches,
-        trial: tuple[int, int] | None = None,  # its number, and how many there are
+        trial: tuple[int, int] | None = None,
         starts: Sequence[ExactModel] = (),
     ) -> DrivenMember:
-        """Fitted to the outputs at some steps of a past without gaps. Starts can be given."""
+        """Fitted to the outputs at some steps of a past without gaps. Starts can be given.
+
+        A trial is a rough fit; it has a number, and there are so many.
+        """
         increments = np.maximum(np.std(past[steps] - past[steps - 1], axis=0), 1e-9) if kind.is_increment else None
         empty = cls(np.array(kind.lags[::-1], int), columns, increments, [])
         most = _TRIAL_ROWS if trial else _MAX_ROWS
@@ -99,7 +103,7 @@ class DrivenMember:
         models, p = [], past.shape[1]
         for column, first in enumerate(starts or [start] * p):
             told = searches.told("trial" if trial else "fit", (number - 1) * p + column + 1, count * p)
-            rows, tolerance = ExactRows.of(inputs, targets[:, column]), _TRIAL_TOLERANCE if trial else TOLERANCE
+            rows, tolerance = ExactRows.of(inputs, targets[:, column]), _TRIAL_TOLERANCE if trial else _TOLERANCE
             model, report = fit_exact(first, rows, priors, max_iter, tolerance, told)
             searches.note(report)
             models.append(model)
