@@ -15,7 +15,7 @@ from ..numerics.precision import in_float64
 from ..numerics.types import Array
 from .draws import ExactDraws, draw_exact
 from .gp import ExactPosterior
-from .windows import Lags, as_lags, flatten
+from .windows import Lags, as_lags
 
 
 class Moments(Protocol):
@@ -86,8 +86,8 @@ def _roll(
     values[:, :, :tau] = window
     was_out = np.zeros((groups, each), bool)
     for step in watch(range(steps), "paths"):
-        inputs = np.asarray(flatten(values[:, :, step + tau - lags], covariates[step]))
-        new = np.stack([functions.each(inputs) for functions in draws], axis=-1) + noise[:, :, step]
+        own = values[:, :, step + tau - lags].reshape(groups, each, len(lags) * p)
+        new = np.stack([functions.each(own, covariates[step]) for functions in draws], axis=-1) + noise[:, :, step]
         if increments is not None:
             new = values[:, :, step + tau - 1] + increments * new
         held = np.clip(new, *bounds)
