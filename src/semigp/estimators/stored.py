@@ -74,7 +74,8 @@ def stored_classes() -> dict[str, type]:
     from .few_labels.spaces import LabelledSpaces, Locations, TrainingSpaces
     from .forecasting.forecaster import GPForecaster
     from .forecasting.gap_beliefs import GapBelief
-    from .forecasting.priors import Increments, OverTime, Past
+    from .forecasting.priors import Driven, Increments, OverTime, Past
+    from .forecasting.priors.driven_members import DrivenMember
     from .forecasting.scale import SeriesScale
     from .forecasting.series_model import SeriesModel
     from .imputation.beliefs import Beliefs
@@ -101,6 +102,7 @@ def stored_classes() -> dict[str, type]:
         StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
+        Driven, DrivenMember,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

@@ -31,7 +31,8 @@ OURS, OURS_10, ARX, TREES, CONSTANT = (
     "boosted trees",
     "constant",
 )
-LAGS = 10  # of the input for all ways, and of the output for trees and for a window of 10
+LAGS = 10  # of the input for all other ways, and of the output for trees and for a window of 10
+OUR_LAGS = 20  # of the input, at most
 ORDERS = (1, 2, 3, 4, 6, 8, 10)  # of ARX
 N_PATHS, N_FOLDS, FARTHEST = 500, 5, 10.0  # paths are held at so many standard deviations from the training mean
 PROFILES: dict[str, dict[str, Any]] = {
@@ -60,8 +61,9 @@ def lagged(inputs: np.ndarray) -> np.ndarray:
 
 def _ours(**settings: Any) -> Way:
     def way(inputs: np.ndarray, past: np.ndarray, steps: int, seed: int) -> np.ndarray:
-        model = GPForecaster(random_state=seed, **settings).fit(past, inputs[: len(past)])
-        paths = model.forecast(steps, n_paths=N_PATHS, covariates=inputs[len(past) :]).paths
+        known = inputs[:, :1] if "covariate_lags" in settings else inputs
+        model = GPForecaster(random_state=seed, **settings).fit(past, known[: len(past)])
+        paths = model.forecast(steps, n_paths=N_PATHS, covariates=known[len(past) :]).paths
         assert paths is not None
         return paths
 
@@ -130,7 +132,13 @@ def _constant(inputs: np.ndarray, past: np.ndarray, steps: int, seed: int) -> np
     return np.random.default_rng(seed).choice(past, size=(N_PATHS, steps))
 
 
-WAYS: dict[str, Way] = {OURS: _ours(), OURS_10: _ours(window=LAGS), ARX: _arx, TREES: _trees, CONSTANT: _constant}
+WAYS: dict[str, Way] = {
+    OURS: _ours(covariate_lags=OUR_LAGS),
+    OURS_10: _ours(window=LAGS),
+    ARX: _arx,
+    TREES: _trees,
+    CONSTANT: _constant,
+}
 
 
 # ---- The run
@@ -172,14 +180,21 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     cells = [(system, seed) for seed in range(settings["seeds"]) for system in settings["systems"]]
     rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
-    told = {"profile": profile, "lags": LAGS, "orders of ARX": ORDERS, "paths": N_PATHS} | settings
+    told = {
+        "profile": profile,
+        "lags": LAGS,
+        "our lags": OUR_LAGS,
+        "orders of ARX": ORDERS,
+        "paths": N_PATHS,
+    } | settings
     write_settings(folder / f"{NAME}.json", told, time.perf_counter() - started)
     (folder / f"{NAME}.md").write_text(table(rows), encoding="utf-8")
     return [folder / f"{NAME}.md", *figure(settings["systems"], folder)]
 
 
 _LEAD = f"""The first half of each measurement trains; all of the second half is simulated from its inputs, beginning
-where the first half ends. Inputs are given with {LAGS} lags. RMSE and CRPS are in the units of the files, mean over
+where the first half ends. `GPForecaster` gets the input and chooses lags of it up to {OUR_LAGS}; with a window of 10,
+and for all other ways, the input is given with {LAGS} lags. RMSE and CRPS are in the units of the files, mean over
 seeds; `coverage` is the share of true values in the 95 % interval. `constant` draws past outputs at random: a way with
 a larger RMSE has learned nothing for this horizon.
 """

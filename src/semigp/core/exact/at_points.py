@@ -62,10 +62,16 @@ class BumpsAndLines:
         return self.amplitude + np.sum(points**2 * self.linear, axis=1)
 
 
-def bumps(left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"], out: Any = None) -> Float[np.ndarray, "a b"]:
-    """exp(-½ |x - x'|²) for all pairs of rows. One product gives x·x' - ½ |x|² - ½ |x'|²."""
+def bumps(
+    left: Float[np.ndarray, "a d"], right: Float[np.ndarray, "b d"], out: Any = None, more: Any = 0.0
+) -> Float[np.ndarray, "a b"]:
+    """exp(-½ |x - x'|² - m') for all pairs of rows. One product gives x·x' - ½ |x|² - ½ |x'|² - m'.
+
+    `more` is m' [b], what is known of the distances already.
+    """
     ones = np.ones((1, 1), left.dtype)
     halves = [-0.5 * np.sum(rows**2, axis=1, keepdims=True) for rows in (left, right)]
+    halves[1] -= np.reshape(more, (-1, 1))
     wide = np.hstack([left, halves[0], np.broadcast_to(ones, (len(left), 1))])
     exponents = np.matmul(wide, np.hstack([right, np.broadcast_to(ones, (len(right), 1)), halves[1]]).T, out=out)
     np.minimum(exponents, 0.0, out=exponents)

@@ -14,9 +14,11 @@ import numpy as np
 import scipy.linalg
 from jaxtyping import Float
 
-from .at_points import BumpsAndLines
+from .at_points import BumpsAndLines, bumps
 from .gp import ExactPosterior
 from .in_numpy import bumps_and_lines
+
+NONE = np.zeros(0)  # no shared inputs
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,13 @@ class Waves:
     phases: Float[np.ndarray, "g 1 f"]  # b/2π
     weights: Float[np.ndarray, "g r f"]  # w √(2a/f), in single precision
 
-    def each(self, inputs: Float[np.ndarray, "g r q"]) -> Float[np.ndarray, "g r"]:
-        """The values of the functions, each at its own input."""
-        return np.einsum("grf,grf->gr", _cosines(inputs, self.frequencies, self.phases), self.weights)
+    def each(
+        self, inputs: Float[np.ndarray, "g r k"], shared: Float[np.ndarray, " c"] = NONE
+    ) -> Float[np.ndarray, "g r"]:
+        """The values of the functions, each at its own inputs and at inputs that are the same for all."""
+        k = inputs.shape[-1]
+        phases = self.phases + (shared @ self.frequencies[:, k:])[:, None]
+        return np.einsum("grf,grf->gr", _cosines(inputs, self.frequencies[:, :k], phases), self.weights)
 
     def everywhere(self, inputs: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "g r n"]:
         """The values of all functions at the same inputs, one group after the other: features take much memory."""
@@ -57,13 +63,23 @@ class ExactDraws:
     weights: Float[np.ndarray, "g r n"]  # A⁻¹ (y - φ(X)ᵀw - ε)
     slopes: Float[np.ndarray, "g r q"]  # of all that is linear
 
-    def each(self, inputs: Float[np.ndarray, "g r q"]) -> Float[np.ndarray, "g r"]:
-        """The values of the functions, each at its own input."""
-        found = np.einsum("grq,grq->gr", inputs, self.slopes)
+    def each(
+        self, inputs: Float[np.ndarray, "g r k"], shared: Float[np.ndarray, " c"] = NONE
+    ) -> Float[np.ndarray, "g r"]:
+        """The values of the functions, each at its own inputs, followed by inputs that are the same for all; q = k + c.
+
+        What the shared inputs add to distances and angles is computed once.
+        """
+        groups, each, k = inputs.shape
+        found = np.einsum("grk,grk->gr", inputs, self.slopes[..., :k]) + self.slopes[..., k:] @ shared
         if self.kernel.amplitude:
-            groups, each, q = inputs.shape
-            bumps = self.kernel.bumps(inputs.reshape(-1, q), self.points).reshape(groups, each, -1)
-            found += self.waves.each(inputs) + np.einsum("grn,grn->gr", bumps, self.weights)
+            own, others = np.split(self.kernel.lengthscales, [k])
+            apart = 0.5 * np.sum(((self.points[:, k:] - shared) / others) ** 2, axis=1)
+            near = bumps(inputs.reshape(groups * each, k) / own, self.points[:, :k] / own, more=apart).reshape(
+                groups, each, -1
+            )
+            found += self.kernel.amplitude * np.einsum("grn,grn->gr", near, self.weights)
+            found += self.waves.each(inputs, shared)
         return found
 
 

@@ -15,7 +15,7 @@ from ..numerics.precision import in_float64
 from ..numerics.types import Array
 from .draws import ExactDraws, draw_exact
 from .gp import ExactPosterior
-from .windows import Lags, as_lags, flatten
+from .windows import Lags, as_lags
 
 
 class Moments(Protocol):
@@ -45,13 +45,15 @@ def sample_paths(
     watch: Watch = lambda items, doing: items,
     n_groups: int = 20,
     n_features: int = 256,
+    increments: Float[np.ndarray, " p"] | None = None,
 ) -> tuple[Float[np.ndarray, "s steps p"], np.ndarray]:
     """Sampled paths of the future, and which of them left the bounds.
 
     Functions are drawn from the posterior, and each is rolled forward with noise. `components` holds a posterior per
     output for each of k draws of the past, and `windows` the last window of each. The paths of a group share random
     features and the component. The functions see the values at `lags`, by default the whole window. `watch` goes
-    through the parts of the work, and may tell someone how far it is.
+    through the parts of the work, and may tell someone how far it is. If `increments` is given, functions and noise are
+    increments of the values, in these units.
     """
     k, own_lags = len(components), as_lags(windows.shape[1] if lags is None else lags)
     groups = -(-min(n_groups, n_paths) // k) * k
@@ -63,7 +65,7 @@ def sample_paths(
         draws = [draw_exact(posterior, randoms, each, n_features) for posterior in posteriors]
         sizes = np.sqrt([float(posterior.noise_variance) for posterior in posteriors])
         noise = sizes * np.stack([random.normal(size=(each, *paths.shape[2:])) for random in randoms])
-        paths[own], out[own] = _roll(draws, own_lags, window, covariates, noise, bounds, watch)
+        paths[own], out[own] = _roll(draws, own_lags, window, covariates, noise, bounds, watch, increments)
     return paths.reshape(-1, *paths.shape[2:])[:n_paths], out.ravel()[:n_paths]
 
 
@@ -75,6 +77,7 @@ def _roll(
     noise: Float[np.ndarray, "g r steps p"],
     bounds: tuple[np.ndarray, np.ndarray],
     watch: Watch,
+    increments: Float[np.ndarray, " p"] | None = None,
 ) -> tuple[Float[np.ndarray, "g r steps p"], np.ndarray]:
     """Functions rolled forward with noise, and whether each path was ever held at the bounds.
 
@@ -89,8 +92,10 @@ def _roll(
     was_out = np.zeros(groups * each, bool)
     random = np.random.default_rng(steps)
     for step in watch(range(steps), "paths"):
-        inputs = np.asarray(flatten(values[:, :, step + tau - lags], covariates[step]))
-        new = np.stack([functions.each(inputs) for functions in draws], axis=-1) + noise[:, :, step]
+        own = values[:, :, step + tau - lags].reshape(groups, each, len(lags) * p)
+        new = np.stack([functions.each(own, covariates[step]) for functions in draws], axis=-1) + noise[:, :, step]
+        if increments is not None:
+            new = values[:, :, step + tau - 1] + increments * new
         held = np.clip(new, *bounds)
         values[:, :, step + tau] = held
         is_out = (held != new).any(axis=-1).ravel() & ~was_out

@@ -37,7 +37,8 @@ class GPForecaster(Saved, BaseEstimator):
     its own lengthscale and slope, under hyperpriors that are wide enough for lags to drop out. The second is linear in
     the last increments, around a random walk. The third and the fourth are functions of time: a line, a slope that
     changes, a level that wanders, seasons and noise; one is learned from all values, one from the latest. A forecast
-    mixes paths of all, with weights for which earlier forecasts of this series would have been best.
+    mixes paths of all, with weights for which earlier forecasts of this series would have been best. A system that is
+    driven by covariates, and remembers them, has a prior of its own: see `covariate_lags`.
 
     Paths carry all that is not known: functions are drawn from the posterior and each is rolled forward. Gaps (NaN) are
     inferred together with the parameters, and drawn several times.
@@ -46,7 +47,8 @@ class GPForecaster(Saved, BaseEstimator):
     ----------
     window : int or "auto"
         The number of lags. "auto" compares several by their evidence for the same values, hyperpriors included, less
-        one nat per lag.
+        one nat per lag. A driven system (`covariate_lags`) has several windows; this one is then 10, and is used for
+        its gaps and for moments.
     season : "auto", int, sequence of int or None
         The lengths of seasons in steps. "auto" takes those of the calendar (if the series has dates) or of any length
         that the series shows clearly. With a calendar, the hour of the day, the day of the week and the time of the
@@ -55,7 +57,10 @@ class GPForecaster(Saved, BaseEstimator):
         "auto" mixes all priors. None keeps only the function of the past, which comes back to where the series has
         been; with `season=None` this is the model of the paper. "increments" and "time" keep only these priors.
     covariate_lags : int
-        How many earlier values of every covariate are seen, beside that of the step itself.
+        The largest lag of the covariates. If it is above 0, the series is a system that is driven by its covariates: a
+        forecast mixes functions of earlier values and of covariates at several lags, chosen by how well each simulates
+        parts of the series that were held back. This needs 60 values, and `trend="auto"`; otherwise the covariates at
+        all lags are seen by all priors. 20 is a good choice for most systems.
     positive : "auto" or bool
         Whether values cannot be negative. "auto" means that none of the series is. Such series are learned as
         logarithms if these are clearly more likely.

@@ -15,7 +15,7 @@ from ..common.units import Units
 from .dynamics import candidates, choose_lags, fit_models, has_enough_windows, with_seasons
 from .exceptions import is_spike, shifts
 from .gap_beliefs import GapBelief, gaps_over_time
-from .priors import Increments, OverTime, Past
+from .priors import Driven, Increments, OverTime, Past
 from .scale import SeriesScale
 from .searches import Searches
 from .seasons import find_seasons, seasonal_lags
@@ -25,6 +25,9 @@ from .weights import weigh
 # Beside a function of time learned from all values there is one learned from the latest third of them, if these are
 # enough.
 _RECENT, _LEAST_RECENT = 1 / 3, 100
+# From so many values on, a series with lagged covariates is learned as a driven system. Its function of the past then
+# only fills gaps and propagates moments; the window of this is not chosen.
+_LEAST_DRIVEN, _DRIVEN_WINDOW = 60, 10
 ONLY: dict[str, str] = {"increments": "increments", "time": "time"}  # what `trend` may ask for: the name of the prior
 
 
@@ -60,9 +63,10 @@ def learn(
     shared: Shared | None = None,
 ) -> tuple[SeriesModel, list[FitReport]]:
     """The model of one series, and the reports of its last fits."""
-    searches = Searches(callback)
+    searches, is_driven = Searches(callback), _is_driven(covariates, settings)
     usual = np.where(is_spike(values), np.nan, values)
-    offsets = shifts(usual) if settings.trend is not None else np.zeros(values.shape)
+    # Jumps of a driven system may be due to its inputs.
+    offsets = np.zeros(values.shape) if is_driven or settings.trend is None else shifts(usual)
     rough = Units.of(usual + offsets).standard(usual + offsets)
     seasons = shared.seasons if shared else _seasons(rough, settings.season, timeline, searches)
     scale = SeriesScale.of(usual, seasons, settings.positive, offsets, searches)
@@ -76,14 +80,33 @@ def learn(
     over_time = OverTime.fitted(
         standard, seasons, settings.max_iter, searches, shared=shared.over_time if shared else None
     )
-    past, window, reports = _past(standard, extra, over_time, seasons, settings, searches, shared)
+    windows = [shared.window] if shared else _windows(settings.window, len(values), is_driven)
+    past, window, reports = _past(standard, extra, over_time, seasons, windows, settings, searches)
     model = model.with_past(past, window).with_gaps(standard, extra, over_time, settings)
-    priors = _priors(model, extra, over_time, past, seasons, settings, searches)
+    if is_driven:
+        inputs = covariates.shape[1], settings.covariate_lags
+        driven = Driven.fitted(model.pasts[0], extra, *inputs, settings.max_iter, searches)
+        priors: dict[str, Any] = {"driven": driven}
+    else:
+        priors = _priors(model, extra, over_time, past, seasons, settings, searches)
     first = int(past.lags[0]) + 5
     weights = weigh(priors, model.pasts[0], extra, ~np.isnan(standard), first)
     if searches.interrupted is not None and worst(reports).status != "interrupted":
         reports = [searches.interrupted]
     return model.with_priors(priors, weights), reports
+
+
+def _is_driven(covariates: np.ndarray, settings: Settings) -> bool:
+    """Whether a series is learned as a system that is driven by its covariates."""
+    has_lags = covariates.shape[1] > 0 and settings.covariate_lags > 0
+    return has_lags and settings.trend == "auto" and len(covariates) >= _LEAST_DRIVEN
+
+
+def _windows(window: int | str, count: int, is_driven: bool) -> list[int]:
+    """The windows to choose from."""
+    if is_driven and isinstance(window, str):
+        return [min(_DRIVEN_WINDOW, count // 4)]
+    return candidates(window, count)
 
 
 def _seasons(standard: np.ndarray, season: Any, timeline: Timeline, searches: Searches) -> tuple[float, ...]:
@@ -96,13 +119,12 @@ def _seasons(standard: np.ndarray, season: Any, timeline: Timeline, searches: Se
     return tuple(float(each) for each in np.unique(season))
 
 
-def _past(standard, extra, over_time, seasons, settings, searches, shared) -> tuple[Past, int, list[FitReport]]:
+def _past(standard, extra, over_time, seasons, windows, settings, searches) -> tuple[Past, int, list[FitReport]]:
     """The function of the past, its window, and the reports of its fit."""
     how = settings.max_iter, searches
     has_gaps = bool(np.isnan(standard).any())
     filled = gaps_over_time(standard, over_time).filled(standard) if has_gaps else standard
     seasonal = seasonal_lags(seasons, len(standard))
-    windows = [shared.window] if shared else candidates(settings.window, len(standard))
     starts: list = []
     if len(windows) > 1 or len(seasonal):
         window, lags, starts, reports = choose_lags(filled, extra, windows, seasonal, *how)

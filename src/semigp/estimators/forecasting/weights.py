@@ -10,13 +10,16 @@ and convex, so that the best weights are found without a switch from one prior t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.optimize
 import scipy.special
 
 from ...progress import steps as in_steps
-from .priors import SeriesPrior
+
+if TYPE_CHECKING:
+    from .priors import SeriesPrior
 
 # Origins of forecasts, and paths of each. The horizon is a tenth of the series.
 _ORIGINS, _PATHS, _LONGEST = 10, 100, 50
