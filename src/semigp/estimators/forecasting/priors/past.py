@@ -12,7 +12,6 @@ from ....core.exact.rollout import Watch, sample_paths
 from ..dynamics import posteriors
 from .base import in_silence, limits
 
-
 # How far paths may go beyond the values of the past, as a share of what these span: dynamics are known only there.
 _BEYOND = 0.25
 
