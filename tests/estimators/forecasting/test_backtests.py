@@ -41,7 +41,7 @@ def test_the_calendar_is_seen(walk):
 
 @pytest.mark.parametrize("columns", [1, 2])
 def test_a_part_of_a_frame_is_a_frame(walk, columns):
-    frame = pd.DataFrame({name: walk for name in "ab"[:columns]}, pd.date_range("2024", periods=60))
+    frame = pd.DataFrame(dict.fromkeys("ab"[:columns], walk), pd.date_range("2024", periods=60))
     values, timeline = read_series(frame)
     pd.testing.assert_frame_equal(_framed(values[:20], timeline), frame[:20], check_freq=False)
 
