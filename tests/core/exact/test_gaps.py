@@ -39,7 +39,7 @@ def test_draws_and_filling():
 
 
 def test_a_gap_of_a_process_with_a_single_lag():
-    """x(t) = a x(t - 3) + ε: the value between is N(a (x₋ + x₊)/(1 + a²), σ²/(1 + a²)), three steps away on each side."""
+    """x(t) = a x(t - 3) + ε: the value between is N(a (x₋ + x₊)/(1 + a²), σ²/(1 + a²)), of three steps away."""
     random, a, sigma = np.random.default_rng(0), 0.8, 0.3
     series = np.zeros((600, 1))
     for t in range(3, 600):

@@ -63,7 +63,7 @@ def test_series_too_short_for_the_season_that_was_asked_for():
 
 
 def test_a_frame_of_all_forecasts(fitted):
-    frame, model = fitted
+    _, model = fitted
     forecast = model.forecast(3, n_paths=50)
     table = forecast.to_frame()
     assert list(forecast) == [f"s{i}" for i in range(6)]
@@ -119,7 +119,7 @@ def test_an_update_moves_the_series_that_it_holds(fitted):
 @pytest.mark.parametrize("start", ["2024-01-01", "2024-02-11"])
 def test_an_update_must_follow(fitted, start):
     """Times that the series has already, and times that leave a step out."""
-    frame, model = fitted
+    _, model = fitted
     with pytest.raises(ValueError, match=f"values of series 's0' begin at {start}.*continues at 2024-02-10"):
         model.update(_panel(2, 3, start))
     with pytest.raises(ValueError, match="series that the panel does not have: 's6', 's7'"):

@@ -1,4 +1,4 @@
-"""One series and what was learned of it. Oracles: the same model without exceptions, loops over steps, and each prior."""
+"""One series and what was learned of it. Oracles: series without exceptions, loops over steps, and each prior."""
 
 import numpy as np
 import pandas as pd

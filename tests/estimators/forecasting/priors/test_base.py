@@ -46,7 +46,7 @@ def test_paths_have_the_shape_of_the_future_and_follow_the_seed(name, series):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_covariate_changes_nothing_before_its_step(name, series):
-    """Another value at the last step: the first nine of ten steps are the same; if covariates are seen, the last is not."""
+    """Another value at the last step: nine of ten steps are the same; the last differs where covariates are seen."""
     values, covariates = series
     prior, other = _prior(name, values), covariates.copy()
     other[-1] += 3.0

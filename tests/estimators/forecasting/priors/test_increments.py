@@ -44,7 +44,7 @@ def test_polynomials_and_exponentials_are_continued(name):
 
 
 def test_a_season_is_seen_through_its_lags():
-    """Increments that come again after 12 steps, with noise of 2 %: without the lags of the season 12 lags are needed."""
+    """Increments that come again after 12 steps, with noise of 2 %: errors of twelve steps add up to less than 0.8."""
     random = np.random.default_rng(0)
     pattern = random.normal(size=12)
     walk = np.cumsum(np.tile(pattern, 6) + 0.02 * random.normal(size=72))[:, None]
