@@ -34,8 +34,8 @@ def weigh_candidates(
 ) -> Gaps:
     """The belief `gaps` about the NaN of a series (T, p), with short gaps looked at anew.
 
-    Candidates come from the belief itself, made wider, and from the belief `wide` that another model has. Long gaps keep their
-    Gaussian.
+    Candidates come from the belief itself, made wider, and from the belief `wide` that another model has. Long gaps
+    keep their Gaussian.
     """
     complete = gaps.filled(values)
     inputs, targets = window_table(values, covariates, lags)

@@ -7,7 +7,7 @@ from semigp.core.exact.gp import ExactModel
 from semigp.core.exact.lines import LineModel
 from semigp.core.exact.over_time import TimeModel, hyperprior
 from semigp.core.kernels import RBF, Linear
-from semigp.estimators.forecasting.priors import Increments, OverTime, Past
+from semigp.estimators.forecasting.priors import Increments, OverTime, Past, past
 from semigp.estimators.forecasting.priors.base import in_silence, limits
 
 LAGS = np.array([4, 2, 1])
@@ -45,8 +45,12 @@ def test_paths_have_the_shape_of_the_future_and_follow_the_seed(name, series):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_covariate_changes_nothing_before_its_step(name, series):
-    """Another value at the last step: nine of ten steps are the same; the last differs where covariates are seen."""
+def test_a_covariate_changes_nothing_before_its_step(name, series, monkeypatch):
+    """Another value at the last step: nine of ten steps are the same; the last differs where covariates are seen.
+
+    Limits are far away: a path that leaves them goes on from another path, with its earlier values.
+    """
+    monkeypatch.setattr(past, "_BEYOND", 100.0)
     values, covariates = series
     prior, other = _prior(name, values), covariates.copy()
     other[-1] += 3.0
