@@ -99,7 +99,7 @@ def test_two_equal_columns_spread_as_one_does():
 
     Both of the function of the past alone, because only its moments are matched.
     """
-    one = np.sin(np.arange(40) / 3) + 0.05 * np.random.default_rng(0).normal(size=40)
+    one = np.sin(np.arange(80) / 3) + 0.05 * np.random.default_rng(0).normal(size=80)
     model = GPForecaster(2, trend=None, season=None, random_state=0).fit(np.column_stack([one, one]))
     assert model.forecast(30, "full").std.max() < 1.5 * model.forecast(30).std.max()
 

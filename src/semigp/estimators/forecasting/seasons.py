@@ -70,7 +70,7 @@ class _Whitened:
         It is ½ n log(RSS₀/RSS₁), as if the size of the noise were fitted anew.
         """
         basis, ends = self._waves(period)
-        explained = np.cumsum((basis.T @ self._left) ** 2)[ends - 1] / float(self._left @ self._left)
+        explained = np.cumsum((basis.T @ self._left) ** 2)[ends - 1] / max(float(self._left @ self._left), 1e-300)
         count = len(self._left)
         gains = -0.5 * count * np.log(np.maximum(1.0 - explained, 1e-6)) - 0.5 * ends * np.log(count)
         return float(gains.max())

@@ -9,7 +9,7 @@ KEYS = ("part", "series", "way")
 FIRST_SEED = 1000  # seeds below this are for development
 LIMIT = 60  # seconds that a peer has for one series
 
-OURS, OURS_18, TRUTH = "GPForecaster", "GPForecaster, window 18", "true model"
+OURS, OURS_18, TRUTH = "GPForecaster", "its function of the past alone", "true model"
 CLIMATOLOGY, AR = "climatology", "AR"
 ARIMA, LIGHTGBM, PROPHET, MSTL = "AutoARIMA", "LightGBM", "Prophet", "MSTL"
 OTHER_ETS = "ETS (statsmodels)"  # where AutoETS does not find the optimum of its seasonal models

@@ -41,7 +41,7 @@ def _baseline(build: Callable[[Problem], Any]) -> Way:
 
 WAYS: dict[str, Way] = {
     OURS: _ours(),
-    OURS_18: _ours(window=18),
+    OURS_18: _ours(window=18, season=None, trend=None),
     TRUTH: _truth,
     CLIMATOLOGY: _baseline(lambda problem: baselines.Climatology()),
     AR: _baseline(lambda problem: baselines.AutoRegression(min(MOST_LAGS, len(problem.past) // 4))),
