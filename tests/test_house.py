@@ -12,6 +12,8 @@ ELSEWHERE = {
     "estimators/common/component.py": "in regression/test_regressor.py",
     "estimators/few_labels/label_mixture.py": "in few_labels/test_classifier.py",
     "estimators/few_labels/spaces.py": "in few_labels/test_classifier.py",
+    "estimators/forecasting/priors/driven_choice.py": "in forecasting/priors/test_driven.py",
+    "estimators/forecasting/priors/driven_members.py": "in forecasting/priors/test_driven.py",
     "estimators/regression/missing_inputs.py": "in regression/test_regressor.py",
     "estimators/regression/posteriors/base.py": "a contract: those who keep it have tests",
     "estimators/stored.py": "in common/test_saving.py",

@@ -1,11 +1,11 @@
-"""Short gaps by weighed candidates. Oracles: the exact Gaussian of a linear process, and a gap with two answers."""
+"""Short gaps by weighed candidates. Oracle: the exact Gaussian of a linear process."""
 
 import numpy as np
 
 from semigp.core.exact.gap_candidates import _blocks, weigh_candidates
 from semigp.core.exact.gaps import Gaps, infer_gaps
 from semigp.core.exact.gp import ExactModel
-from semigp.core.kernels import RBF, Linear
+from semigp.core.kernels import Linear
 
 
 def _wide(gaps):
@@ -25,26 +25,6 @@ def test_a_linear_process_keeps_its_gaussian():
     np.testing.assert_allclose(found.mean, gaps.mean, atol=0.06)
     np.testing.assert_allclose(np.diagonal(found.covariance), np.diagonal(gaps.covariance), rtol=0.15)
     assert (found.covariance[2, :2] == 0.0).all()
-
-
-def test_a_gap_with_two_answers_gets_both():
-    """x(t+1) = 1 - 1.9 |x(t)|, before and after the gap as if the gap were ±a: the mean is 0, the deviation a, to 15 %."""
-    random, values = np.random.default_rng(1), [0.1]
-    for _ in range(300):
-        values.append(1.0 - 1.9 * abs(values[-1]) + 0.001 * random.normal())
-    series = np.array(values)[:, None]
-    at = int(np.argmax(np.abs(np.abs(series[100:200, 0]) - 0.5) < 0.1)) + 100
-    size = abs(series[at, 0])
-    series[at] = np.nan
-    # The value after the gap knows only its size; the value before it is a gap's width away from saying which.
-    series[at - 1] = np.nan
-    series[at - 2] = np.nan
-    model = ExactModel(RBF(1.0, np.array([0.5])) + Linear(np.array([0.01])), 1e-3)
-    gaps = infer_gaps(series, np.zeros(series.shape), [model], np.array([1]), np.zeros((301, 0)))
-    found = weigh_candidates(series, gaps, _wide(gaps), [model], np.array([1]), np.zeros((301, 0)))
-    last = np.flatnonzero(found.steps == at)[0]
-    assert found.covariance[last, last] > gaps.covariance[last, last]
-    assert abs(found.mean[last]) < size + 0.1
 
 
 def test_neighbouring_gaps_are_one_unless_they_are_long():

@@ -64,8 +64,8 @@ def learn(
 ) -> tuple[SeriesModel, list[FitReport]]:
     """The model of one series, and the reports of its last fits."""
     searches, is_driven = Searches(callback), _is_driven(covariates, settings)
-    usual = np.where(is_spike(values), np.nan, values)
-    # Jumps of a driven system may be due to its inputs.
+    # Spikes and jumps of a driven system may be due to its inputs.
+    usual = values if is_driven else np.where(is_spike(values), np.nan, values)
     offsets = np.zeros(values.shape) if is_driven or settings.trend is None else shifts(usual)
     rough = Units.of(usual + offsets).standard(usual + offsets)
     seasons = shared.seasons if shared else _seasons(rough, settings.season, timeline, searches)
