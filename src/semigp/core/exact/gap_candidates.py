@@ -150,7 +150,7 @@ class _Density:
         every[:, steps, columns] = candidates
         total = np.zeros(len(candidates))
         for step in touched:
-            at = flatten(every[:, step - self._lags], self._covariates[step])
+            at = np.asarray(flatten(every[:, step - self._lags], self._covariates[step]))
             for column, predictor in enumerate(self._predictors):
                 mean, explained = predictor.moments(at)
                 left = self._kernels[column].variance(at) - explained[:, 0]

@@ -20,7 +20,7 @@ Lags = int | Int[np.ndarray, " k"]
 
 def as_lags(lags: Lags) -> Int[np.ndarray, " k"]:
     """The lags as an array, largest first."""
-    return np.arange(lags, 0, -1) if np.ndim(lags) == 0 else np.asarray(lags)
+    return np.arange(int(lags), 0, -1) if np.ndim(lags) == 0 else np.asarray(lags)
 
 
 def flatten(windows: Float[Array, "*s k p"], covariates: Float[Array, "*#s c"]) -> Float[Array, "*s q"]:

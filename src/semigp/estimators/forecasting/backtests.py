@@ -33,7 +33,8 @@ def backtest(
         return None if known is None else known[start:stop]
 
     found = []
-    model = clone(forecaster).fit(_framed(flat[: origins[0]], timeline), some(0, origins[0]))
+    beginning, time = _framed(flat[: origins[0]], timeline)
+    model = clone(forecaster).fit(beginning, some(0, origins[0]), time)
     for i, origin in enumerate(in_steps(origins, "forecasts")):
         if i:
             model.update(flat[origins[i - 1] : origin], some(origins[i - 1], origin))
@@ -43,10 +44,15 @@ def backtest(
     return found
 
 
-def _framed(values: np.ndarray, timeline: Timeline) -> Any:
-    """The beginning of a series, with its times if it has some, so that the calendar is seen."""
+def _framed(values: np.ndarray, timeline: Timeline) -> tuple[Any, str | None]:
+    """The beginning of a series, with its times if it has some, and the column in which they are.
+
+    The calendar is then seen.
+    """
     if timeline.index is None:
-        return values
+        return values, None
     columns = dict(zip(timeline.names, values.reshape(len(values), -1).T, strict=True))
     frame = timeline.frame(columns, timeline.index[: len(values)])
-    return frame[timeline.names[0]] if timeline.is_flat and timeline.library.is_pandas() else frame
+    if timeline.library is None or timeline.library.is_pandas():  # the times are the index
+        return frame[timeline.names[0]] if timeline.is_flat else frame, None
+    return frame, timeline.time_name

@@ -380,7 +380,8 @@ class GPForecaster(Saved, BaseEstimator):
                 return backtest(self, values, known, timeline, horizon, n_origins, propagation, season)
             panel, _ = read_whole_panel(series, covariates, time, id, value)
             rows = []
-            for name, *parts in zip(panel.names, panel.series, panel.covariates, panel.timelines, strict=True):
-                found = backtest(self, *parts, horizon, n_origins, propagation, season)
+            parts = panel.names, panel.series, panel.covariates, panel.timelines
+            for name, values, known, timeline in zip(*parts, strict=True):
+                found = backtest(self, values, known, timeline, horizon, n_origins, propagation, season)
                 rows += [{panel.id_name: name, **row} for row in found]
         return panel.rows(rows)

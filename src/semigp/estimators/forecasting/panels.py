@@ -44,12 +44,12 @@ def learn_panel(
     if len(parts) >= _LEAST_SHARED:
         longest = np.argsort([-len(values) for values in panel.series], kind="stable")
         pilots = longest[np.unique(np.linspace(0, len(parts) - 1, _PILOTS).astype(int))]
-        models = [learn(*parts[i], settings, callback)[0] for i in in_steps(pilots, "pilots")]
-        shared = _shared(models)
+        some = [parts[i] for i in pilots]
+        shared = _shared([learn(v, c, t, settings, callback)[0] for v, c, t in in_steps(some, "pilots")])
     if n_jobs in (None, 1):
-        found = [learn(*part, settings, callback, shared) for part in in_steps(parts, "series")]
+        found = [learn(v, c, t, settings, callback, shared) for v, c, t in in_steps(parts, "series")]
     else:
-        found = Parallel(n_jobs)(delayed(learn)(*part, settings, None, shared) for part in parts)
+        found = Parallel(n_jobs)(delayed(learn)(v, c, t, settings, None, shared) for v, c, t in parts)
     models, reports = zip(*found, strict=True)
     return list(models), [report for each in reports for report in each]
 

@@ -37,10 +37,11 @@ class SeriesModel:
     seasons: tuple[float, ...]
     covariate_lags: int
     has_calendar: bool  # whether functions of the past see the calendar too
-    past: Past | None = None
+    # A `Past`, an `OverTime` and, if there are gaps, a `GapBelief`: set one after the other while a series is learned.
+    past: Any = None
     window: int = 0
-    over_time: OverTime | None = None
-    gaps: GapBelief | None = None
+    over_time: Any = None
+    gaps: Any = None
     pasts: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 0)), repr=False)  # (k, T, p) without gaps
     priors: dict[str, Any] = field(default_factory=dict)
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0))

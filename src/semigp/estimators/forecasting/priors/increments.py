@@ -70,7 +70,7 @@ def _chosen(increments, covariates, seasonal, max_iter, searches) -> tuple[LineM
     """The model with the best window, of one column."""
     windows = [tau for tau in _WINDOWS if tau <= max(1, len(increments) // 4)]
     first = max(windows[-1], *seasonal, 1)
-    best = None
+    tried = []
     for tau in windows:
         lags = np.union1d(np.arange(1, tau + 1), seasonal)[::-1].astype(int)
         table, targets = window_table(increments, covariates, lags)
@@ -79,6 +79,6 @@ def _chosen(increments, covariates, seasonal, max_iter, searches) -> tuple[LineM
         prior = LogNormal(_TOTAL_VARIANCE / table.shape[1], _SPREAD)
         model, report = fit_lines(sums, prior, max_iter, searches.told("trial"))
         searches.note(report)
-        if best is None or report.bound - tau > best[0]:
-            best = report.bound - tau, model, lags
-    return best[1:]
+        tried.append((report.bound - tau, model, lags))
+    _, model, lags = max(tried, key=lambda each: each[0])
+    return model, lags

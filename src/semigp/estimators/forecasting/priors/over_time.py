@@ -27,7 +27,7 @@ class OverTime:
         max_iter: int,
         searches: Searches,
         latest: int = 0,
-        shared: list | None = None,
+        shared: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> OverTime:
         """Fitted to a series, in which NaN is a gap. `shared` is what other series say of the parameters."""
         models = []
