@@ -14,7 +14,9 @@ _MAX_VALUES, _WAVES = 450, (1, 3, 6, 12)
 _USUAL, _USUAL_GAIN = (4.0, 7.0, 12.0, 24.0, 52.0), 3.0  # seasons that series often have, and a bonus in nats
 _DAYS = (24.0, 48.0, 96.0)  # seasons that are most likely days of hours, half or quarter hours: they come with weeks
 _LEAST_REPEATS = 2.5  # a season must be seen so often
-_LEAST_GAIN = 5.0  # nats, less what the waves cost
+# Nats by which a usual or another season must gain, less what its waves cost. Series that swing without a fixed
+# period, such as sunspots, reach 30.
+_LEAST_USUAL, _LEAST_OTHER = 5.0, 35.0
 
 
 def find_seasons(
@@ -38,7 +40,8 @@ def find_seasons(
             gains = np.array([sum(column.gain(period) for column in columns) for period in periods])
             gains += _USUAL_GAIN * np.isin(periods, _USUAL)
             best = int(np.argmax(gains))
-            if gains[best] < _LEAST_GAIN * len(columns):
+            is_usual = bool(cycles) or periods[best] in _USUAL
+            if gains[best] < (_LEAST_USUAL if is_usual else _LEAST_OTHER) * len(columns):
                 break
             # A multiple of a season has all of its waves too.
             equal = [i for i in range(best) if gains[i] > gains[best] - 1.0]
