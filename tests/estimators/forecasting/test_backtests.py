@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from semigp import GPForecaster
@@ -43,7 +44,17 @@ def test_the_calendar_is_seen(walk):
 def test_a_part_of_a_frame_is_a_frame(walk, columns):
     frame = pd.DataFrame(dict.fromkeys("ab"[:columns], walk), pd.date_range("2024", periods=60))
     values, timeline = read_series(frame)
-    pd.testing.assert_frame_equal(_framed(values[:20], timeline), frame[:20], check_freq=False)
+    beginning, time = _framed(values[:20], timeline)
+    assert time is None  # the times are the index
+    pd.testing.assert_frame_equal(beginning, frame[:20], check_freq=False)
+
+
+def test_numbers_may_be_times_of_a_polars_frame(walk):
+    """Numbers are not recognised as times by themselves: the column is named again."""
+    frame = pl.DataFrame({"t": np.arange(60), "y": walk})
+    (row,) = _forecaster().backtest(frame, 5, 1, time="t")
+    expected = _forecaster().fit(frame[:30], time="t").forecast(5).score(walk[30:35, None])
+    assert row == {"origin": 30, **expected}
 
 
 def test_a_panel_has_a_row_for_each_series_and_origin(walk):
