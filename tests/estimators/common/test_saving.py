@@ -292,14 +292,9 @@ def test_tampered_files_are_refused_or_load_and_nothing_else_happens(count):
 @pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "golden").glob("*/*.semigp")), ids=str)
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_models_of_released_versions_load(file):
-    """And predict what they predicted, to 1e-8: rounding may differ between versions of JAX.
-
-    Draws of missing entries are computed in single precision, whose last digit is 1e-7 and differs between processors
-    (measured: 3e-7 between two).
-    """
+    """And predict what they predicted, to 1e-8: rounding may differ between versions of JAX."""
     expected = json.loads((file.parent / "expected.json").read_text())[file.stem]
-    precision = 1e-6 if file.stem in ("imputer", "particles") else 1e-8
-    np.testing.assert_allclose(ask(semigp.load(file)), expected, rtol=precision, atol=1e-10)
+    np.testing.assert_allclose(ask(semigp.load(file)), expected, rtol=1e-8, atol=1e-10)
 
 
 def test_others_may_read_the_file_as_the_umask_says(regressor, tmp_path):

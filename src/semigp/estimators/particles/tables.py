@@ -152,7 +152,8 @@ def draw_new_rows(
         # Every column takes the same random numbers, whether it is missing or not.
         own = np.random.default_rng(int(random.integers(2**31)))
         if missing[:, group].any():
-            given.append(relations.conditional(group, table, n_trees, own, is_quick=True))
+            # In double precision: some processors' products of single precision depend on the place of a row.
+            given.append(relations.conditional(group, table, n_trees, own))
     holes = [np.flatnonzero(np.tile(missing[:, each.group], n_draws)) for each in given]
     for _ in range(_SWEEPS_OF_NEW_ROWS):
         numbers = _shared_numbers(n_draws, missing.shape, random)
