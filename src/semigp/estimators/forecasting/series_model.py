@@ -12,7 +12,7 @@ from ...core.exact.rollout import LEAST_NOISE, propagate
 from ...core.exact.windows import as_lags
 from ...core.kernels import RBF, Linear
 from ...progress import steps as in_steps
-from ...series import phases
+from ...series import fill_gaps, phases
 from ...series.timeline import Timeline
 from ..common.units import Units
 from .dynamics import posteriors
@@ -135,8 +135,6 @@ class SeriesModel:
 
 def standard_covariates(scale: Units, covariates: np.ndarray) -> np.ndarray:
     """Covariates in standard units, with gaps filled along a straight line."""
-    from ...series import fill_gaps
-
     return fill_gaps(scale.standard(covariates)) if covariates.shape[1] else covariates
 
 
