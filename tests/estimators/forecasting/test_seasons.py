@@ -26,8 +26,8 @@ def test_hours_of_the_day(random):
     assert 24.0 in find_seasons(_hourly(random), (24.0, 168.0))
 
 
-@pytest.mark.xfail(strict=False, reason="a wandering level explains two and a half weeks, which are all that is used")
-def test_days_of_the_week(random):
+def test_weeks_come_with_days(random):
+    """Of a calendar as without one, though two and a half weeks hardly show them."""
     assert find_seasons(_hourly(random), (24.0, 168.0)) == (24.0, 168.0)
 
 

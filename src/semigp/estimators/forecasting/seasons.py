@@ -52,7 +52,7 @@ def find_seasons(
             # Like days in weeks, the second season is a multiple of the first, unless there is a calendar.
             periods = periods[periods > 1.9 * chosen]
             periods = periods if cycles else periods[periods % chosen == 0]
-    if len(found) == 1 and found[0] in _DAYS and 7 * found[0] <= longest and not cycles:
+    if len(found) == 1 and found[0] in _DAYS and 7 * found[0] <= longest:
         found.append(7 * found[0])
     return tuple(sorted(found))
 

@@ -49,8 +49,12 @@ class SeriesModel:
     # ---- learning
 
     def standard(self) -> np.ndarray:
-        """The series in the units in which it is learned, without spikes and jumps; NaN in gaps."""
-        return self.scale.standard(np.where(is_spike(self.values), np.nan, self.values) + self.offsets)
+        """The series in the units in which it is learned, without spikes and jumps; NaN in gaps.
+
+        Spikes of a driven system may be due to its inputs, and stay.
+        """
+        is_out = np.zeros(self.values.shape, bool) if "driven" in self.priors else is_spike(self.values)
+        return self.scale.standard(np.where(is_out, np.nan, self.values) + self.offsets)
 
     def with_past(self, past: Past, window: int) -> SeriesModel:
         """The model with a function of the past."""
