@@ -5,8 +5,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from semigp.baselines.forests import ChainedForests
+from semigp.baselines.tables.coded import CodedTable
 from semigp.experiments.tables import __main__, columns, fillers, problems, summary, ways
-from semigp.experiments.tables.columns import Columns
 from semigp.experiments.tables.run import filled, predicted
 
 
@@ -44,7 +44,7 @@ def test_categories_become_columns_and_frames():
     """A missing category is missing in all its columns; names with very many levels are left out."""
     pytest.importorskip("pandas")
     values = np.array([[1.5, 0.0], [2.5, 2.0], [np.nan, np.nan]])
-    table = Columns(values, ["a", "b"], {1: ["x", "y", "z"]})
+    table = CodedTable(values, ["a", "b"], {1: ["x", "y", "z"]})
     nan = np.nan
     np.testing.assert_array_equal(table.encoded(), [[1.5, 1, 0, 0], [2.5, 0, 0, 1], [nan, nan, nan, nan]])
     np.testing.assert_array_equal(table.encoded(without_last=True), [[1.5, 1, 0], [2.5, 0, 0], [nan, nan, nan]])

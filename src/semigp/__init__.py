@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
+    from .comparison import Comparison, compare
     from .estimators import (
         BayesianGPLVM,
         GPForecaster,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BayesianGPLVM",
+    "Comparison",
     "GPForecaster",
     "GPImputer",
     "ParquetRows",
@@ -31,12 +33,17 @@ __all__ = [
     "SemiSupervisedGPClassifier",
     "StreamingGPRegressor",
     "__version__",
+    "compare",
     "load",
     "row_mesh",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("Comparison", "compare"):
+        from . import comparison
+
+        return getattr(comparison, name)
     if name in __all__:
         from . import estimators
 

@@ -24,7 +24,7 @@ def _example(command):
 
 
 def test_the_commands():
-    assert COMMANDS == ["bench", "classify", "demo", "forecast", "impute", "info", "regress", "reproduce"]
+    assert COMMANDS == ["bench", "classify", "compare", "demo", "forecast", "impute", "info", "regress", "reproduce"]
 
 
 @pytest.mark.parametrize(
@@ -303,3 +303,17 @@ def test_regress_stream(shell):
 def test_what_a_stream_cannot_do(shell, line, code, words):
     pl.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}).write_parquet("t.parquet")
     assert words in shell(line, code).stderr
+
+
+def test_compare(shell):
+    """Advice is the last line; the table in the file has the best way first; each task has its own scores."""
+    result = shell("compare train.csv --target y --minutes .01 -o table.csv")
+    assert result.stdout.splitlines()[0].startswith("Compared: prediction of 120 rows")
+    assert result.stdout.splitlines()[-1].startswith("semigp")
+    table = pl.read_csv(shell.folder / "table.csv")
+    assert table["RMSE"].is_sorted()
+    told = shell.json("compare series.csv --column value --steps 5 --minutes .01")
+    assert (told["splits"], told["best"]) == (1, told["ways"][0]["way"])
+    assert "quantile loss" in told["ways"][0]
+    problem = shell("compare train.csv --target y --label class", code=2)
+    assert "Give one of --target, --label and --column" in problem.stderr

@@ -12,6 +12,7 @@ import semigp
 
 from . import options
 from .classify import classify
+from .compare import compare
 from .forecast import forecast
 from .impute import impute
 from .info import info
@@ -65,7 +66,7 @@ def root(
     """
 
 
-for command in (regress, impute, forecast, classify):
+for command in (regress, impute, forecast, classify, compare):
     app.command()(command)
 
 

@@ -67,7 +67,7 @@ def _fit(
     check_present([label], table, path, "--label")
     check_present(ignore, table, path, "--ignore")
     names = choose_inputs(table, [label, *ignore], path, session.note)
-    frame, labels = input_frame(table, names, path), _labels(table[label])
+    frame, labels = input_frame(table, names, path), class_names(table[label])
     check_filled(frame, path)
     known = [value for value in labels if value is not None]
     classes = sorted(set(known))
@@ -89,7 +89,7 @@ def _found(classes: list[str]) -> str:
     return f"is only {classes[0]!r}" if classes else "is no label"
 
 
-def _labels(column: pl.Series) -> list[str | None]:
+def class_names(column: pl.Series) -> list[str | None]:
     """Classes as text, so that missing cells do not turn 1 into 1.0. Empty cells and -1 mean no label and give None."""
     if column.dtype == pl.Float64:
         values = [None if value is None else f"{value:.0f}" if value.is_integer() else repr(value) for value in column]
@@ -109,7 +109,7 @@ def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path
     best = model.classes_[chosen]
     label = model.output_names_[0]
     if is_new and label in table.columns:
-        _score(session, _labels(table[label]), best)
+        _score(session, class_names(table[label]), best)
     columns = [pl.Series(f"{label}_predicted", best)]
     columns.append(rounded(f"{label}_probability", probabilities[np.arange(len(chosen)), chosen]))
     columns += [rounded(f"{label}={name}", each) for name, each in zip(model.classes_, probabilities.T, strict=True)]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...baselines import standard_gp
 from ...baselines.forests import N_SWEEPS, N_TREES
+from ...baselines.tables import predicting
 from ..reporting import Row, write_settings
 from . import columns, fillers, ways
 from .plan import FIRST_SEED, PROFILES, Block
@@ -37,7 +38,7 @@ def run_some(
     settings = {
         "profile": profile, "seeds": list(seeds), "tables": list(tables), "ways": chosen,
         "blocks": [str(block) for block in blocks],
-        "trees": N_TREES, "sweeps of trees": N_SWEEPS, "draws": ways.N_DRAWS,
+        "trees": N_TREES, "sweeps of trees": N_SWEEPS, "draws": predicting.N_DRAWS,
         "rows that fit a GP": standard_gp.MOST_ROWS,
     }  # fmt: skip
     write_settings(folder / f"{NAME}.json", settings, time.perf_counter() - started, PACKAGES)

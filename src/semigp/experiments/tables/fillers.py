@@ -6,35 +6,20 @@ import importlib.util
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
-from ...baselines.forests import ChainedForests, iterative_trees
-from .columns import Columns
+from ...baselines.tables import filling
+from ...baselines.tables.coded import CodedTable
+from ...baselines.tables.filling import Filled, Filler
 
 OURS = "GPImputer"
 N_DRAWS = 10  # of ways that draw, and as many as ours makes
 
 
-@dataclass(frozen=True)
-class Filled:
-    """The table without holes (n, q), and where a way has them standard deviations and probabilities of levels."""
-
-    values: np.ndarray
-    std: np.ndarray | None = None
-    probabilities: dict[int, np.ndarray] = field(default_factory=dict)
-    seconds: float | None = None  # where a way has measured this itself
-
-
-Filler = Callable[[Columns, int], Filled]
-
-
-def _ours(table: Columns, seed: int) -> Filled:
+def _ours(table: CodedTable, seed: int) -> Filled:
     from ...estimators import GPImputer
 
     model = GPImputer(random_state=seed)
@@ -47,7 +32,7 @@ def _ours(table: Columns, seed: int) -> Filled:
     return Filled(values, spread, _of_all_levels(model.impute_proba(), table))
 
 
-def _as_values(frame: Any, table: Columns) -> np.ndarray:
+def _as_values(frame: Any, table: CodedTable) -> np.ndarray:
     """A filled frame as numbers, where a category is the number of its level."""
     values = np.empty_like(table.values)
     for j, name in enumerate(table.names):
@@ -56,7 +41,7 @@ def _as_values(frame: Any, table: Columns) -> np.ndarray:
     return values
 
 
-def _of_all_levels(found: dict[str, np.ndarray], table: Columns) -> dict[int, np.ndarray]:
+def _of_all_levels(found: dict[str, np.ndarray], table: CodedTable) -> dict[int, np.ndarray]:
     """Probabilities of all levels of the table. A level whose entries are all hidden is unknown, and has none."""
     probabilities = {}
     for j, count in table.levels.items():
@@ -67,47 +52,7 @@ def _of_all_levels(found: dict[str, np.ndarray], table: Columns) -> dict[int, np
     return probabilities
 
 
-def _missforest(table: Columns, seed: int) -> Filled:
-    if not table.labels:
-        return Filled(iterative_trees(seed).fit_transform(table.values))
-    forests = ChainedForests(table.levels, seed)
-    return Filled(forests.fit_transform(table.values), None, forests.probabilities_)
-
-
-def _encoded(imputer: Callable[[int], Any], without_last: bool = False) -> Filler:
-    """A way that fills numbers. It sees 0/1 columns for the levels, in standard units, since distances need them."""
-
-    def fill(table: Columns, seed: int) -> Filled:
-        numbers = table.encoded(without_last)
-        mean, std = np.nanmean(numbers, axis=0), np.nanstd(numbers, axis=0)
-        std = np.where(std > 0, std, 1.0)
-        return _decoded(imputer(seed).fit_transform((numbers - mean) / std) * std + mean, table, without_last)
-
-    return fill
-
-
-def _decoded(full: np.ndarray, table: Columns, without_last: bool) -> Filled:
-    """Filled 0/1 columns as the level with the largest number.
-
-    Shares of neighbours or rows are probabilities. What a linear regression predicts (`without_last`) is not.
-    """
-    values, probabilities, place = np.empty_like(table.values), {}, 0
-    for j in range(values.shape[1]):
-        width = table.levels[j] - without_last if j in table.labels else 1
-        part = full[:, place : place + width]
-        place += width
-        if j not in table.labels:
-            values[:, j] = part[:, 0]
-            continue
-        if without_last:
-            part = np.column_stack([part, 1.0 - part.sum(axis=1)])
-        else:
-            probabilities[j] = part
-        values[:, j] = part.argmax(axis=1)
-    return Filled(values, None, probabilities)
-
-
-def _miceforest(table: Columns, seed: int) -> Filled:
+def _miceforest(table: CodedTable, seed: int) -> Filled:
     """Ten data sets of miceforest: their mean and spread, and the share of each level."""
     import miceforest
 
@@ -124,7 +69,7 @@ def _miceforest(table: Columns, seed: int) -> Filled:
     return Filled(values, draws.std(axis=0, ddof=1), probabilities)
 
 
-def _hyperimpute(table: Columns, seed: int) -> Filled:
+def _hyperimpute(table: CodedTable, seed: int) -> Filled:
     """HyperImpute in its own environment. The time to start that is not counted."""
     script = Path(__file__).with_name("hyperimpute_peer.py")
     with tempfile.TemporaryDirectory() as folder:
@@ -149,12 +94,7 @@ def _python_of_hyperimpute() -> Path:
 
 FILLERS: dict[str, Filler] = {
     OURS: _ours,
-    "missForest": _missforest,
-    "IterativeImputer": _encoded(
-        lambda seed: IterativeImputer(max_iter=30, random_state=seed, keep_empty_features=True), without_last=True
-    ),
-    "kNN": _encoded(lambda seed: KNNImputer(keep_empty_features=True)),
-    "mean": _encoded(lambda seed: SimpleImputer(keep_empty_features=True)),
+    **filling.FILLERS,
     "miceforest": _miceforest,
     "HyperImpute": _hyperimpute,
 }

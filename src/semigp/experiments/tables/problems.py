@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import datasets
-from .columns import Columns, load
+from ...baselines.tables.coded import CodedTable
+from .columns import load
 
 AT_RANDOM, DEPENDING, OUTAGES = "at random", "depending on what is seen", "outages"
 MECHANISMS = (AT_RANDOM, DEPENDING, OUTAGES)
@@ -19,20 +20,20 @@ IMPUTED_ROWS = 400
 class Problem:
     """Regression on a table with holes."""
 
-    train: Columns
+    train: CodedTable
     y: np.ndarray
-    test: Columns
+    test: CodedTable
     y_test: np.ndarray
-    complete: Columns  # the training rows before entries were lost
-    complete_test: Columns
+    complete: CodedTable  # the training rows before entries were lost
+    complete_test: CodedTable
 
 
 @dataclass(frozen=True)
 class Filling:
     """A table to be filled: as it is given, as it was, and which known entries are hidden."""
 
-    table: Columns
-    truth: Columns
+    table: CodedTable
+    truth: CodedTable
     hidden: np.ndarray
 
 
@@ -41,7 +42,7 @@ def _generator(name: str, seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, *map(ord, name)])
 
 
-def holes(table: Columns, mechanism: str, rate: float, seed: int) -> np.ndarray:
+def holes(table: CodedTable, mechanism: str, rate: float, seed: int) -> np.ndarray:
     """Which entries are lost."""
     shape = table.values.shape
     if mechanism == AT_RANDOM:
@@ -55,7 +56,7 @@ def holes(table: Columns, mechanism: str, rate: float, seed: int) -> np.ndarray:
     return np.insert(mask, seen, False, axis=1)
 
 
-def driver(table: Columns) -> int:
+def driver(table: CodedTable) -> int:
     """The column that decides what is lost: numbers without holes, of which most are different; the first of these."""
     distinct = [
         len(np.unique(column)) if is_number and not np.isnan(column).any() else 0
