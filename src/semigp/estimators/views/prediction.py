@@ -11,6 +11,7 @@ import numpy as np
 from ...core import InputBelief, Posterior
 from ...progress import portion, steps
 from ..common.blocks import blocks
+from ..common.relevance import slope_variance
 from ..latent.row_beliefs import RowBeliefs
 from ..latent.row_search import Embedded, search_rows
 from .regressions import Places, Regressions
@@ -127,6 +128,6 @@ class ViewPosteriors:
             filled.append(rows)
         views = np.repeat(np.arange(len(filled)), [rows.shape[1] for rows in filled])
         # The product of the kernels of the given views has the precision Σ_v 1/ℓ_v².
-        precision = sum(np.asarray(self.posteriors[k].kernel.lengthscale) ** -2.0 for k in given)
+        precision = np.sum([slope_variance(self.posteriors[k].kernel) for k in given], axis=0)
         latent = beliefs.moments()[0] * np.sqrt(precision)
         return Places(np.hstack(filled), views, latent, own.moments()[0])

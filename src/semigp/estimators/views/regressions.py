@@ -2,7 +2,7 @@
 
 A model of all views at once spends its latent inputs on whatever varies most in any of them. What one view tells about
 another is learned better by a regression. So a view is predicted by a mixture of GPs. Their inputs are the given
-columns (with one lengthscale for each view, or for each column), the latent inputs, both, or the model's own prediction.
+columns (with one lengthscale for each view, or for each column), the latent inputs, both, or what the model predicts.
 
 Missing entries of the given columns are filled in by the model. Latent inputs and the model's prediction come from the
 given views alone, for training rows as for new ones. So both kinds of rows have errors of the same size, which the

@@ -32,7 +32,7 @@ from .start import start_views
 from .view_table import ViewTable
 
 # A latent input matters to a view if its relevance there is at least this.
-LEAST_RELEVANCE = 0.05
+LEAST_RELEVANCE = 0.01
 # The default number of inducing points of a view is one for this many rows, but between these two numbers.
 _ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
 
@@ -75,9 +75,9 @@ class SharedGPLVM(Saved, BaseEstimator):
     relevance_ : (n_views, n_components)
         How much each view varies along each latent input, relative to the largest in that view, which is 1.
     shared_ : (k,)
-        The numbers of the latent inputs with a relevance of 5 % or more in at least two views.
+        The numbers of the latent inputs with a relevance of 1 % or more in at least two views.
     private_ : dict
-        For every view, the numbers of the latent inputs with a relevance of 5 % or more in that view alone.
+        For every view, the numbers of the latent inputs with a relevance of 1 % or more in that view alone.
     classes_ : dict
         For every view of labels, the labels.
     bound_ : float
@@ -141,13 +141,12 @@ class SharedGPLVM(Saved, BaseEstimator):
         watch = Stopwatch()
         check_views(views)
         self._tables = {name: ViewTable(name) for name in sorted(views, key=str)}
-        values = {name: table.learn(views[name]) for name, table in self._tables.items()}
-        check_rows(values, self.n_components)
-        together = np.hstack([*values.values()])
+        self._values = {name: table.learn(views[name]) for name, table in self._tables.items()}
+        check_rows(self._values, self.n_components)
+        together = np.hstack([*self._values.values()])
         self._order = Arrangement.of(together, columns=np.arange(together.shape[1])).rows
         for name, table in self._tables.items():
-            table.measure(values[name][self._order], self.scaling)
-        self._rows = tuple(table.units.standard(values[name]) for name, table in self._tables.items())
+            table.measure(self._values[name][self._order], self.scaling)
         with watched("fit", self.verbose), computing():
             self._fit(watch.told_to(told(self.callback)))
         self.fit_report_ = watch.noted_in(self.fit_report_)
@@ -156,15 +155,15 @@ class SharedGPLVM(Saved, BaseEstimator):
         return self
 
     def _fit(self, callback: Callback | None) -> None:
-        rows, n = [each[self._order] for each in self._rows], len(self._order)
+        rows = tuple(table.units.standard(self._values[name]) for name, table in self._tables.items())
+        n, arranged = len(self._order), [each[self._order] for each in rows]
         n_inducing = self.n_inducing or int(np.clip(n // _ROWS_PER_INDUCING, *_INDUCING))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        model, data = start_views(rows, self.n_components, n_inducing, self.output_noise == "per-output", seed)
+        model, data = start_views(arranged, self.n_components, n_inducing, self.output_noise == "per-output", seed)
         model, self.fit_report_ = fit_views(model, data, stages(self.max_iter), TOLERANCE, callback)
         self._remember(model, np.asarray(data[0].rows))
-        self._model = ViewPosteriors(
-            posteriors(model, data), self._rows, self._order, self.embedding_, self.embedding_std_
-        )
+        q_u = posteriors(model, data)
+        self._model = ViewPosteriors(q_u, rows, self._order, self.embedding_, self.embedding_std_)
 
     def _remember(self, model: ViewsModel, numbers: np.ndarray) -> None:
         is_real = numbers >= 0
@@ -183,21 +182,24 @@ class SharedGPLVM(Saved, BaseEstimator):
 
     # ---- new rows
 
-    def _read(self, views: Any) -> dict[int, np.ndarray]:
-        """The given views of new rows in standard units, by the numbers of the views."""
+    def _read(self, views: Any) -> dict[Any, np.ndarray]:
+        """The given views of new rows as floats, in the order of the model's views."""
         check_is_fitted(self)
         check_given(views, self.view_names_)
-        given = [name for name in self.view_names_ if name in views]
-        read = {name: self._tables[name].read(views[name]) for name in given}
+        read = {name: self._tables[name].read(views[name]) for name in self.view_names_ if name in views}
         check_aligned(read)
-        return {self.view_names_.index(name): rows for name, rows in read.items()}
+        return read
+
+    def _standard(self, values: Mapping[Any, np.ndarray]) -> dict[int, np.ndarray]:
+        """Views in standard units, by the numbers of the views."""
+        return {self.view_names_.index(name): self._tables[name].units.standard(v) for name, v in values.items()}
 
     def transform(self, views: Mapping[Any, Any], return_std: bool = False) -> Any:
         """Mean, and on request standard deviation, of q(x) of new rows, from one view or several.
 
         Each row is embedded on its own, and the model does not change.
         """
-        given = self._read(views)
+        given = self._standard(self._read(views))
         with watched("transform", self.verbose), computing():
             mean, variance = self._model.infer(given).moments()
         return (mean, np.sqrt(variance)) if return_std else mean
@@ -231,7 +233,7 @@ class SharedGPLVM(Saved, BaseEstimator):
         return next(iter(found.values())) if table.is_labels else found
 
     def _predict(self, views: Any, view: Any) -> tuple[ViewTable, Mixture]:
-        given = self._read(views)
+        given = self._standard(self._read(views))
         check_name(view, self.view_names_)
         if view in views:
             raise ValueError(f"View {view!r} is given. Leave it out to predict it, or use impute to fill its holes.")
@@ -245,25 +247,18 @@ class SharedGPLVM(Saved, BaseEstimator):
         of a known entry is 0, and that of a category is NaN.
         """
         check_is_fitted(self)
+        values = self._values if views is None else self._read(views)
+        found = {}
         with watched("impute", self.verbose), computing():
             if views is None:
-                rows = dict(enumerate(self._rows))
                 beliefs = RowBeliefs.single(self.embedding_, self.embedding_std_**2)
             else:
-                rows = self._read(views)
-                beliefs = self._model.infer(rows)
-            found = {self.view_names_[k]: self._complete(k, own, beliefs, views) for k, own in rows.items()}
+                beliefs = self._model.infer(self._standard(values))
+            for name, own in values.items():
+                mixture = self._model.outputs(beliefs, self.view_names_.index(name))
+                found[name] = self._tables[name].filled(own, mixture, None if views is None else views[name])
         filled, std = ({name: pair[k] for name, pair in found.items()} for k in (0, 1))
         return (filled, std) if return_std else filled
-
-    def _complete(self, number: int, rows: np.ndarray, beliefs: RowBeliefs, views: Any) -> tuple[Any, Any]:
-        """A view with its holes filled in, and their standard deviations."""
-        name = self.view_names_[number]
-        table = self._tables[name]
-        known, exactly = table.exact_codes(rows)
-        codes, std = table.codes(self._model.outputs(beliefs, number))
-        view = None if views is None else views[name]
-        return table.filled(np.where(exactly, known, codes), view), table.spreads(np.where(exactly, 0.0, std), view)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> dict[Any, Any]:
         """Draw new rows, the same in all views.

@@ -60,13 +60,13 @@ class ViewTable(BaseEstimator):
         self.units = Units(np.nanmean(values, axis=0), scale_of(values, scaling))
 
     def read(self, view: Any) -> np.ndarray:
-        """Rows in standard units (n, d), NaN where missing, with the columns in our order."""
+        """Rows as floats (n, d), NaN where missing, with the columns in our order."""
         if (np.ndim(view) == 1) != self.is_single:
             told = "a single column in training" if self.is_single else "a table in training"
             raise ValueError(f"View {self.name!r} was {told}, and now has shape {np.shape(view)}. Give it as before.")
         with self._naming():
             codes = read_inputs(self, _as_column(view) if self.is_single else view)
-        return self.units.standard(expanded(self, codes)[:, self.order])
+        return expanded(self, codes)[:, self.order]
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
@@ -87,12 +87,6 @@ class ViewTable(BaseEstimator):
     def classes(self) -> np.ndarray:
         """The labels of a view of labels."""
         return np.array(self._columns.used[0].levels)  # type: ignore[union-attr]
-
-    def exact_codes(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The codes of rows in standard units, and which of them are known."""
-        natural = self.units.natural(rows)[:, np.argsort(self.order)]
-        codes = collapsed(self, natural, np.zeros(natural.shape))[0]
-        return codes, ~np.isnan(codes)
 
     @property
     def kinds(self) -> tuple[Kind | None, ...]:
@@ -129,15 +123,18 @@ class ViewTable(BaseEstimator):
             levels = [kind.levels if isinstance(kind, Levels) else None for kind in self._columns.used]
             columns = [c if k is None else np.array(k)[c.astype(int)] for c, k in zip(codes.T, levels, strict=True)]
             return columns[0] if self.is_single else np.column_stack(columns)
-        blank = {str(name): [None] * len(codes) for name in self._columns.names_of_used}
-        empty = nw.to_native(nw.from_dict(blank, backend=self.kind.library))
-        return self._columns.fill(codes, empty)
+        found = self._columns.fill(codes, _blank(self.kind, self._columns.names_of_used, len(codes)))
+        return found.infer_objects() if self.kind.library.is_pandas() else found
 
-    def filled(self, codes: np.ndarray, view: Any = None) -> Any:
-        """A view, or that of the training rows if it is None, with its holes filled in from codes."""
-        if self.is_single:
-            return self.table(codes)
-        return self._filled_tables.filled(codes, view)
+    def filled(self, values: np.ndarray, mixture: Mixture, view: Any = None) -> tuple[Any, Any]:
+        """A view with its holes filled in, and standard deviations, which are 0 for known entries.
+
+        `values` holds the floats of the view. If the view is None, it is that of the training rows.
+        """
+        known = collapsed(self, values[:, np.argsort(self.order)], np.zeros(values.shape))[0]
+        codes, std = self.codes(mixture)
+        codes, std = np.where(np.isnan(known), codes, known), np.where(np.isnan(known), std, 0.0)
+        return self.table(codes) if self.is_single else self._filled_tables.filled(codes, view), self.spreads(std, view)
 
     def spreads(self, std: np.ndarray, view: Any = None) -> Any:
         """Standard deviations in the form of a view."""
@@ -164,6 +161,14 @@ class ViewTable(BaseEstimator):
             logs = -0.5 * np.sum((wanted - mean) ** 2 / variance, axis=-1)  # (k, n, l)
             found[name] = np.einsum("kn,knl->nl", mixture.weight, softmax(logs, axis=-1))
         return found
+
+
+def _blank(kind: FrameKind, names: list[Any], n_rows: int) -> Any:
+    """A frame in which every cell is missing."""
+    if kind.library.is_pandas():
+        return as_frame(np.full((n_rows, len(names)), None, object), replace(kind, columns=names, index=None))
+    cells = {name: [None] * n_rows for name in names}
+    return nw.to_native(nw.from_dict(cells, backend=kind.library))  # type: ignore[arg-type]
 
 
 def _as_column(view: Any) -> np.ndarray:
