@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import nnls
 
 from ...core.exact.certain import OutputDensity, fit_hyperparameters, left_out, with_noise
 from ...core.label_gp import evenly_spread
@@ -24,9 +25,13 @@ _MAX_ITERATIONS = 40
 _MOST_ROWS, _MOST_OUTPUTS, _MOST_KNOWN = 500, 8, 2000
 # With more columns than this, columns have no lengthscales of their own.
 _MOST_COLUMNS = 300
+# Inputs of new rows lie no further than this many standard deviations outside the range of the training rows.
+_MARGIN = 0.5
 # The weights of the GPs are stacked weights, moved by this share towards equal ones. GPs with many lengthscales seem
 # better on rows that are left out than they are on new ones.
-_EQUAL, _STACKING_STEPS = 0.5, 200
+_EQUAL = 0.5
+# In stacking, how much the sum of the weights counts beside the errors.
+_SUM = 1e3
 
 
 @dataclass(frozen=True)
@@ -51,17 +56,20 @@ class Places:
 class Regression:
     """One GP from inputs to the columns of a view."""
 
+    lower: np.ndarray  # the range of the inputs
+    upper: np.ndarray
     centre: np.ndarray
     scale: np.ndarray
     density: OutputDensity
 
     @classmethod
     def of(cls, inputs: np.ndarray, groups: np.ndarray, targets: np.ndarray) -> tuple[Regression, np.ndarray]:
-        """Fitted to targets (n, p), NaN where missing, with the log densities of known ones that are left out.
+        """Fitted to targets (n, p), NaN where missing, with its means of those that are left out.
 
         Inputs are scaled so that their squares, summed over a group, have the mean 1.
         """
-        centre = inputs.mean(axis=0)
+        centre, margin = inputs.mean(axis=0), _MARGIN * inputs.std(axis=0)
+        lower, upper = inputs.min(axis=0) - margin, inputs.max(axis=0) + margin
         squares = np.bincount(groups, np.mean((inputs - centre) ** 2, axis=0))
         scale = np.sqrt(np.where(squares > 0, squares, 1.0))[groups]
         inputs = (inputs - centre) / scale
@@ -70,13 +78,12 @@ class Regression:
         found = fit_hyperparameters(inputs[rows], targets[np.ix_(rows, some)], groups, None, _MAX_ITERATIONS)
         if len(some) < len(outputs):
             found = with_noise(found, inputs[rows], targets[rows], groups)
-        mean, variance = left_out(found, inputs[rows], targets[rows])
-        logs = -0.5 * (np.log(variance) + (targets[rows] - mean) ** 2 / variance)
-        return cls(centre, scale, OutputDensity.given(found, inputs, targets, precision=np.float64)), logs
+        density = OutputDensity.given(found, inputs, targets, precision=np.float64)
+        return cls(lower, upper, centre, scale, density), left_out(found, inputs[rows], targets[rows])[0]
 
     def predict(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the columns, noise included."""
-        return self.density.moments((inputs - self.centre) / self.scale)
+        return self.density.moments((np.clip(inputs, self.lower, self.upper) - self.centre) / self.scale)
 
 
 @dataclass(frozen=True)
@@ -92,9 +99,8 @@ class Regressions:
         known = np.flatnonzero(~np.isnan(targets).all(axis=1))
         known = known[evenly_spread(len(known), _MOST_KNOWN)]
         fitted = [Regression.of(inputs[known], groups, targets[known]) for inputs, groups in places.inputs()]
-        members, logs = zip(*fitted, strict=True)
-        densities = np.stack(logs)
-        stacked = _stacked(densities[:, ~np.isnan(densities[0])])
+        members, means = zip(*fitted, strict=True)
+        stacked = _stacked(np.stack(means), targets[known[evenly_spread(len(known), _MOST_ROWS)]])
         return cls(members, (1.0 - _EQUAL) * stacked + _EQUAL / len(members))
 
     def predict(self, places: Places) -> tuple[np.ndarray, np.ndarray]:
@@ -104,10 +110,12 @@ class Regressions:
         return np.stack(means), np.stack(variances)
 
 
-def _stacked(logs: np.ndarray) -> np.ndarray:
-    """The weights w that maximise Σ_i log Σ_k w_k p_k(y_i), from log densities (k, i), by expectation maximisation."""
-    densities, weights = np.exp(logs - logs.max(axis=0)), np.full(len(logs), 1.0 / len(logs))
-    for _ in range(_STACKING_STEPS):
-        shares = weights[:, None] * densities
-        weights = np.mean(shares / shares.sum(axis=0), axis=1)
-    return weights
+def _stacked(means: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The weights w ≥ 0 with sum 1 that minimise Σ_i (y_i - Σ_k w_k m_ki)², over known targets y (n, p).
+
+    A row of large equal numbers holds the sum of the weights at 1, so that non-negative least squares finds them.
+    """
+    known = ~np.isnan(targets)
+    columns, heavy = means[:, known].T, _SUM * np.sqrt(known.sum())
+    weights, _ = nnls(np.vstack([columns, np.full((1, len(means)), heavy)]), np.append(targets[known], heavy))
+    return weights / weights.sum()

@@ -55,8 +55,10 @@ class SharedGPLVM(Saved, BaseEstimator):
         The number of inducing points of each view. By default a twelfth of the rows, at least 25 and at most 100.
     scaling : {"auto", "columns", "common"}
         How the columns of each view are scaled, as in `BayesianGPLVM`.
-    output_noise : {"per-output", "shared"}
-        Whether each column has its own noise and signal variance, or all columns of a view share them.
+    output_noise : {"auto", "per-output", "shared"}
+        Whether each column has its own noise and signal variance, or all columns of a view share them. With "auto",
+        columns have their own if the largest standard deviation is more than twice the lower quartile. So the pixels
+        of an image share them.
     max_iter : int
         The largest number of iterations of the optimiser after the first stage.
     callback : callable, optional
@@ -103,7 +105,7 @@ class SharedGPLVM(Saved, BaseEstimator):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_inducing": [Interval(Integral, 1, None, closed="left"), None],
         "scaling": [StrOptions({"auto", "columns", "common"})],
-        "output_noise": [StrOptions({"shared", "per-output"})],
+        "output_noise": [StrOptions({"auto", "shared", "per-output"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "callback": [callable, None],
         "random_state": ["random_state"],
@@ -116,7 +118,7 @@ class SharedGPLVM(Saved, BaseEstimator):
         *,
         n_inducing: int | None = None,
         scaling: str = "auto",
-        output_noise: str = "per-output",
+        output_noise: str = "auto",
         max_iter: int = 300,
         callback: Callback | None = None,
         random_state: Any = None,
@@ -159,7 +161,9 @@ class SharedGPLVM(Saved, BaseEstimator):
         n, arranged = len(self._order), [each[self._order] for each in rows]
         n_inducing = self.n_inducing or int(np.clip(n // _ROWS_PER_INDUCING, *_INDUCING))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        model, data = start_views(arranged, self.n_components, n_inducing, self.output_noise == "per-output", seed)
+        choice = {"per-output": True, "shared": False}.get(self.output_noise)
+        per_output = [table.is_uneven if choice is None else choice for table in self._tables.values()]
+        model, data = start_views(arranged, self.n_components, n_inducing, per_output, seed)
         model, self.fit_report_ = fit_views(model, data, stages(self.max_iter), TOLERANCE, callback)
         self._remember(model, np.asarray(data[0].rows))
         q_u = posteriors(model, data)

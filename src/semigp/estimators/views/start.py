@@ -21,11 +21,12 @@ def side_by_side(views: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def start_views(
-    views: Sequence[np.ndarray], n_components: int, n_inducing: int, per_output: bool, random_state: int
+    views: Sequence[np.ndarray], n_components: int, n_inducing: int, per_output: Sequence[bool], random_state: int
 ) -> tuple[ViewsModel, ViewsData]:
     """A model of views (n, p_v) in standard units from which a fit can start, and its data.
 
     q(x) starts at the principal components of all views side by side. Rows without any value stay at the prior.
+    `per_output` says which views have a noise and a signal variance for every column.
     """
     together = side_by_side(views)
     data = make_views_data(views, n_components, default_hyperpriors(n_components, False, None))
@@ -36,7 +37,7 @@ def start_views(
     means[is_real], variances[is_real] = mean[rows[is_real]], _VARIANCE_START * START_VARIANCE
     is_empty = np.isnan(together).all(axis=1)[rows]
     parts = []
-    for view in views:
-        ones: np.ndarray = np.ones(view.shape[1] if per_output else ())
+    for view, has_own in zip(views, per_output, strict=True):
+        ones: np.ndarray = np.ones(view.shape[1] if has_own else ())
         parts.append(View(default_kernel(n_components, False), inducing, np.asarray(NOISE_VARIANCE * ones), ones))
     return ViewsModel(tuple(parts), means, np.where(is_empty[:, None], 1.0, variances)), data

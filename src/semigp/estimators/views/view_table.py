@@ -21,6 +21,9 @@ from ..common.reading import collapsed, expanded, learn_inputs, names_of_inputs,
 from ..common.units import Units, scale_of
 from .prediction import Mixture
 
+# A view is uneven if its largest standard deviation is more than this many times the lower quartile.
+_UNEVEN = 2.0
+
 
 class ViewTable(BaseEstimator):
     """What was learned of one view: the kinds of its columns, their units, and their order.
@@ -58,6 +61,8 @@ class ViewTable(BaseEstimator):
     def measure(self, values: np.ndarray, scaling: str) -> None:
         """Set the units, from the training rows in our order of rows and columns."""
         self.units = Units(np.nanmean(values, axis=0), scale_of(values, scaling))
+        widths = np.nanstd(values, axis=0)
+        self.is_uneven = bool(widths.max() > _UNEVEN * np.quantile(widths, 0.25, method="lower"))
 
     def read(self, view: Any) -> np.ndarray:
         """Rows as floats (n, d), NaN where missing, with the columns in our order."""
