@@ -177,11 +177,11 @@ def _blank(kind: FrameKind, names: list[Any], n_rows: int) -> Any:
 
 
 def _as_column(view: Any) -> np.ndarray:
-    """A single column as a table. NumPy would turn the numbers of a list with None into objects anyway."""
+    """A single column as a table. Text and booleans are objects, because arrays of them would be read as numbers."""
     series = nw.from_native(view, series_only=True, pass_through=True)
     values = series.to_list() if isinstance(series, nw.Series) else view
     array = np.asarray(values)
-    if array.dtype.kind in "US":
+    if array.dtype.kind in "USb":
         array = np.asarray(values, dtype=object)
     return array.reshape(-1, 1)
 
