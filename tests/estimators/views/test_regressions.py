@@ -35,7 +35,8 @@ def test_the_gp_on_the_right_inputs_has_the_largest_weight():
     targets[random.random(targets.shape) < 0.1] = np.nan
     first = Places(places.columns[:120], places.views, places.latent[:120], places.predicted[:120])
     found = Regressions.of(first, targets[:120])
-    assert np.argmax(found.weights) == 3 and abs(found.weights.sum() - 1.0) < 1e-12
+    assert np.argmax(found.weights) == 3
+    assert abs(found.weights.sum() - 1.0) < 1e-12
     mean, variance = found.predict(places)
     assert mean.shape == variance.shape == (5, 160, 3)
     assert np.mean((mean[3, 120:] - clean[120:]) ** 2) < 0.5 * 0.1

@@ -1,4 +1,4 @@
-"""SharedGPLVM: made views with known structure, special cases that must hold exactly, and errors that say what to do."""
+"""SharedGPLVM: made views with known structure, special cases that must hold exactly, and errors with a cure."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,8 @@ def test_given_views_may_have_holes(fitted):
     holes = np.where(np.random.default_rng(2).random((40, 6)) < 0.3, np.nan, new["a"])
     holes[0] = np.nan
     mean, std = model.predict({"a": holes}, "b", return_std=True)
-    assert np.isfinite(mean).all() and (std > 0).all()
+    assert np.isfinite(mean).all()
+    assert (std > 0).all()
     assert np.mean((mean - new["b"])[1:] ** 2) < 0.8 * np.mean((np.nanmean(known["b"], axis=0) - new["b"])[1:] ** 2)
     assert np.mean(std[0]) > np.mean(std[1:])
 
@@ -64,7 +65,8 @@ def test_shared_and_private_inputs_are_found():
     """The shared inputs follow what is shared, and the private ones do not: R² of a fit by nearby rows."""
     views, shared = make_views(120, seed=3)
     model = SharedGPLVM(5, n_inducing=20, max_iter=150, random_state=0).fit(views)
-    assert len(model.shared_) and all(len(own) for own in model.private_.values())
+    assert len(model.shared_)
+    assert all(len(own) for own in model.private_.values())
     assert set(model.private_) == {"a", "b"}
 
     def explained(inputs):
@@ -101,9 +103,7 @@ def test_the_order_of_views_rows_and_columns_does_not_matter(fitted):
     other = SharedGPLVM(**SMALL).fit(turned)
     assert other.view_names_ == model.view_names_ == ["a", "b"]
     np.testing.assert_array_equal(other.embedding_, model.embedding_[rows])
-    np.testing.assert_array_equal(
-        other.predict({"a": new["a"][:, columns]}, "b"), model.predict({"a": new["a"]}, "b")
-    )
+    np.testing.assert_array_equal(other.predict({"a": new["a"][:, columns]}, "b"), model.predict({"a": new["a"]}, "b"))
 
 
 def test_holes_are_filled_and_known_entries_are_unchanged(fitted):
@@ -113,9 +113,11 @@ def test_holes_are_filled_and_known_entries_are_unchanged(fitted):
         holes = np.isnan(rows)
         np.testing.assert_array_equal(filled[name][~holes], rows[~holes])
         assert np.isfinite(filled[name]).all()
-        assert (std[name][~holes] == 0).all() and (std[name][holes] > 0).all()
+        assert (std[name][~holes] == 0).all()
+        assert (std[name][holes] > 0).all()
     again = model.impute({"b": known["b"][:6]})
-    assert list(again) == ["b"] and np.isfinite(again["b"]).all()
+    assert list(again) == ["b"]
+    assert np.isfinite(again["b"]).all()
 
 
 def test_new_rows_are_drawn_in_all_views(fitted):
@@ -148,8 +150,10 @@ def test_conventions_of_scikit_learn(fitted):
         SharedGPLVM(0).fit(known)
     seen = []
     stopped = SharedGPLVM(**SMALL | {"callback": lambda progress: seen.append(progress) or len(seen) >= 3}).fit(known)
-    assert stopped.fit_report_.status == "interrupted" and stopped.n_iter_ == 3
-    assert model.relevance_.shape == (2, 3) and model.relevance_.max(axis=1).tolist() == [1.0, 1.0]
+    assert stopped.fit_report_.status == "interrupted"
+    assert stopped.n_iter_ == 3
+    assert model.relevance_.shape == (2, 3)
+    assert model.relevance_.max(axis=1).tolist() == [1.0, 1.0]
 
 
 # ---- views of other kinds
@@ -192,13 +196,15 @@ def test_frames_come_back_as_frames(kinds):
     mean, std = model.predict({"numbers": views["numbers"]}, "frame", return_std=True)
     assert list(mean) == list(std) == ["square", "kind", "late"]
     assert np.mean(mean["kind"].to_numpy() == labels) > 0.9
-    assert std["kind"].isna().all() and (std["square"] > 0).all()
+    assert std["kind"].isna().all()
+    assert (std["square"] > 0).all()
     assert set(model.predict_proba({"numbers": views["numbers"]}, "frame")) == {"kind", "late"}
     assert isinstance(model.predict({"numbers": views["numbers"]}, "polars"), pl.DataFrame)
     assert model.predict({"numbers": views["numbers"]}, "single").shape == (60,)
     filled = model.impute()["frame"]
     pd.testing.assert_series_equal(filled["late"], views["frame"]["late"])
-    assert filled["kind"][4] == labels[4] and filled["kind"].dtype == views["frame"]["kind"].dtype
+    assert filled["kind"][4] == labels[4]
+    assert filled["kind"].dtype == views["frame"]["kind"].dtype
 
 
 # ---- what cannot be done, and what to do instead
@@ -214,9 +220,10 @@ def test_views_that_do_not_fit(fitted):
         SharedGPLVM().fit({"a": known["a"], "b": known["b"][1:]})
     with pytest.raises(ValueError, match="View 'b': Column 2 has no value"):
         SharedGPLVM().fit({"a": known["a"], "b": np.where(np.arange(6) == 2, np.nan, known["b"])})
+    first = np.arange(70)[:, None] < 30
+    apart = {"a": np.where(first, known["a"], np.nan), "b": np.where(first, np.nan, known["b"])}
     with pytest.raises(ValueError, match="no other view has any in the same rows"):
-        first = np.arange(70)[:, None] < 30
-        SharedGPLVM().fit({"a": np.where(first, known["a"], np.nan), "b": np.where(first, np.nan, known["b"])})
+        SharedGPLVM().fit(apart)
     with pytest.raises(ValueError, match="n_components=70 needs 71 rows"):
         SharedGPLVM(70).fit(known)
     with pytest.raises(ValueError, match="no view 'c'; the model has 'a', 'b'"):
@@ -225,7 +232,7 @@ def test_views_that_do_not_fit(fitted):
         model.predict({"a": new["a"]}, "c")
     with pytest.raises(ValueError, match="View 'b' is given"):
         model.predict(new, "b")
-    with pytest.raises(ValueError, match="View 'a': .* 5 features"):
+    with pytest.raises(ValueError, match=r"View 'a': .* 5 features"):
         model.predict({"a": new["a"][:, :5]}, "b")
     with pytest.raises(ValueError, match="View 'a' was a table in training"):
         model.transform({"a": new["a"][:, 0]})
@@ -237,7 +244,8 @@ def test_too_few_common_rows_leave_it_to_the_model():
     views["a"][25:], views["b"][:20] = np.nan, np.nan
     model = SharedGPLVM(**SMALL).fit(views)
     mean, std = model.predict({"a": views["a"][:3]}, "b", return_std=True)
-    assert np.isfinite(mean).all() and (std > 0).all()
+    assert np.isfinite(mean).all()
+    assert (std > 0).all()
     assert model._model.routes == {((0,), 1): None}
 
 
