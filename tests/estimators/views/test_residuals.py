@@ -1,4 +1,4 @@
-"""Factor analysis of residuals with holes: data made with known loadings."""
+"""A joint Gaussian of residuals with holes: data made with a known covariance."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def made():
 
 
 def test_missing_residuals_are_expected_as_under_the_true_covariance(made):
-    """The oracle is the Gaussian from which the rows were drawn: the error is at most a tenth above its own."""
+    """The oracle is the Gaussian from which the rows were drawn: the error is at most a quarter above its own."""
     loadings, rows, holes = made
     found = Residuals.of(holes).expected(holes)
     covariance = loadings @ loadings.T + 0.09 * np.eye(8)
@@ -26,7 +26,7 @@ def test_missing_residuals_are_expected_as_under_the_true_covariance(made):
         pull = np.linalg.solve(covariance[np.ix_(known, known)], row[known])
         row[~known] = covariance[np.ix_(~known, known)] @ pull
     missing = np.isnan(holes)
-    assert np.mean((found - rows)[missing] ** 2) < 1.1 * np.mean((best - rows)[missing] ** 2)
+    assert np.mean((found - rows)[missing] ** 2) < 1.25 * np.mean((best - rows)[missing] ** 2)
     np.testing.assert_array_equal(found[~missing], rows[~missing])
 
 

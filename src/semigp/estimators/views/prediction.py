@@ -111,10 +111,19 @@ class ViewPosteriors:
         beliefs = self.infer(training)
         residuals = {}
         for k, rows in training.items():
-            if np.isnan(rows).any() and rows.shape[1] > 1:
+            if np.isnan(rows).any():
                 residuals[k] = Residuals.of(rows - self.outputs(beliefs, k).moments()[0])
         places = self._places(training, beliefs, self.outputs(beliefs, view), residuals)
-        return Route(residuals, Regressions.of(places, self.rows[view][both]))
+        targets = self.rows[view][both]
+        return Route(residuals, Regressions.of(places, targets, self._filled(view, both, targets)))
+
+    def _filled(self, view: int, both: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The targets of training rows, with their holes filled in from all views of the row."""
+        if not np.isnan(targets).any():
+            return targets
+        expected = self.outputs(RowBeliefs.single(self.mean[both], self.std[both] ** 2), view).moments()[0]
+        left = targets - expected
+        return expected + Residuals.of(left).expected(left)
 
     def _places(
         self, given: Mapping[int, np.ndarray], beliefs: RowBeliefs, own: Mixture, residuals: Mapping[int, Residuals]

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from ...core.exact.certain import OutputDensity, fit_hyperparameters, left_out, with_noise
+from ...core.exact.certain import OutputDensity, fit_hyperparameters, left_out
 from ...core.label_gp import evenly_spread
 
 _MAX_ITERATIONS = 40
-# Hyperparameters are found from at most this many rows, and from this many outputs if these are missing in different
-# rows. Predictions use at most this many rows.
-_MOST_ROWS, _MOST_OUTPUTS, _MOST_KNOWN = 500, 8, 2000
+# Hyperparameters are found from at most this many rows. Predictions use at most this many.
+_MOST_ROWS, _MOST_KNOWN = 500, 2000
+# Widening starts at 1, which counts as many rows.
+_PRIOR_ROWS = 10.0
 # With more columns than this, columns have no lengthscales of their own.
 _MOST_COLUMNS = 300
 # Inputs of new rows lie no further than this many standard deviations outside the range of the training rows.
@@ -60,30 +61,36 @@ class Regression:
     upper: np.ndarray
     centre: np.ndarray
     scale: np.ndarray
+    widening: np.ndarray  # (p,) factors on the variances
     density: OutputDensity
 
     @classmethod
-    def of(cls, inputs: np.ndarray, groups: np.ndarray, targets: np.ndarray) -> tuple[Regression, np.ndarray]:
-        """Fitted to targets (n, p), NaN where missing, with its means of those that are left out.
+    def of(
+        cls, inputs: np.ndarray, groups: np.ndarray, targets: np.ndarray, is_known: np.ndarray
+    ) -> tuple[Regression, np.ndarray]:
+        """Fitted to targets (n, p), of which some were filled in, with its means of those that are left out.
 
-        Inputs are scaled so that their squares, summed over a group, have the mean 1.
+        Inputs are scaled so that their squares, summed over a group, have the mean 1. Targets that were filled in are
+        smoother than others. So the variances are those that known ones show when they are left out.
         """
         centre, margin = inputs.mean(axis=0), _MARGIN * inputs.std(axis=0)
         lower, upper = inputs.min(axis=0) - margin, inputs.max(axis=0) + margin
         squares = np.bincount(groups, np.mean((inputs - centre) ** 2, axis=0))
         scale = np.sqrt(np.where(squares > 0, squares, 1.0))[groups]
         inputs = (inputs - centre) / scale
-        rows, outputs = evenly_spread(len(inputs), _MOST_ROWS), np.arange(targets.shape[1])
-        some = evenly_spread(len(outputs), _MOST_OUTPUTS) if np.isnan(targets).any() else outputs
-        found = fit_hyperparameters(inputs[rows], targets[np.ix_(rows, some)], groups, None, _MAX_ITERATIONS)
-        if len(some) < len(outputs):
-            found = with_noise(found, inputs[rows], targets[rows], groups)
+        rows = evenly_spread(len(inputs), _MOST_ROWS)
+        found = fit_hyperparameters(inputs[rows], targets[rows], groups, None, _MAX_ITERATIONS)
+        mean, variance = left_out(found, inputs[rows], targets[rows])
+        ratios = np.where(is_known[rows], (targets[rows] - mean) ** 2 / variance, 0.0)
+        widening = (np.sum(ratios, axis=0) + _PRIOR_ROWS) / (np.sum(is_known[rows], axis=0) + _PRIOR_ROWS)
         density = OutputDensity.given(found, inputs, targets, precision=np.float64)
-        return cls(lower, upper, centre, scale, density), left_out(found, inputs[rows], targets[rows])[0]
+        return cls(lower, upper, centre, scale, widening, density), mean
 
     def predict(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the columns, noise included."""
-        return self.density.moments((np.clip(inputs, self.lower, self.upper) - self.centre) / self.scale)
+        held = np.clip(inputs, self.lower, self.upper)
+        mean, variance = self.density.moments((held - self.centre) / self.scale)
+        return mean, variance * self.widening
 
 
 @dataclass(frozen=True)
@@ -94,13 +101,13 @@ class Regressions:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, places: Places, targets: np.ndarray) -> Regressions:
-        """Fitted to the training rows, whose targets (n, p) are NaN where missing."""
-        known = np.flatnonzero(~np.isnan(targets).all(axis=1))
-        known = known[evenly_spread(len(known), _MOST_KNOWN)]
-        fitted = [Regression.of(inputs[known], groups, targets[known]) for inputs, groups in places.inputs()]
+    def of(cls, places: Places, targets: np.ndarray, filled: np.ndarray) -> Regressions:
+        """Fitted to the training rows, whose targets (n, p) are NaN where missing, and in `filled` are not."""
+        some = evenly_spread(len(targets), _MOST_KNOWN)
+        targets, known = targets[some], ~np.isnan(targets[some])
+        fitted = [Regression.of(inputs[some], groups, filled[some], known) for inputs, groups in places.inputs()]
         members, means = zip(*fitted, strict=True)
-        stacked = _stacked(np.stack(means), targets[known[evenly_spread(len(known), _MOST_ROWS)]])
+        stacked = _stacked(np.stack(means), targets[evenly_spread(len(targets), _MOST_ROWS)])
         return cls(members, (1.0 - _EQUAL) * stacked + _EQUAL / len(members))
 
     def predict(self, places: Places) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,9 @@
-"""What a row's known entries tell about its missing ones beyond the model: factor analysis of the residuals.
+"""What a row's known entries tell about its missing ones beyond the model: a joint Gaussian N(0, Σ) of the residuals.
 
-    r_n = W h_n + ε_n,   h_n ~ N(0, I),   ε_nj ~ N(0, s_j),   w_j ~ N(0, I)
-
-A model with a few latent inputs leaves residuals that are still correlated, such as those of neighbouring pixels. Rows
-may hold NaN. W and s are found by expectation maximisation.
+A model with a few latent inputs leaves residuals that are still correlated, such as those of neighbouring pixels. Σ is
+found by expectation maximisation over rows with NaN, as in `core.inputs.joint_gaussian`. Here rows are taken one by
+one in NumPy: they may be wide, and nothing has to be compiled. With P = Σ⁻¹, a row's missing residuals have the
+covariance V = P_mm⁻¹ and the mean -V P_mk r_k given the known ones.
 """
 
 from __future__ import annotations
@@ -12,48 +12,51 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_FACTORS, _ITERATIONS = 10, 40
-# The noise variances have the prior of this many residuals of this share of the column's variance.
-_PRIOR_ROWS, _PRIOR_SHARE = 5.0, 0.05
-_SMALLEST = 1e-9
+_ITERATIONS = 10
+# Every step multiplies the correlations by 1 - this, so that Σ is a covariance even for more columns than rows.
+_SHRINKAGE = 0.1
+_SMALLEST = 1e-6  # share of its variance that a column keeps
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """A fitted factor analysis."""
+    """A fitted joint Gaussian."""
 
-    loadings: np.ndarray  # W (p, k)
-    noise_variance: np.ndarray  # s (p,)
+    precision: np.ndarray  # P (p, p)
 
     @classmethod
     def of(cls, rows: np.ndarray) -> Residuals:
         """Fitted to residuals (n, p), NaN where missing."""
-        seen, values = (~np.isnan(rows)).astype(float), np.nan_to_num(rows)
-        counts = seen.sum(axis=0)
-        variance = np.maximum(np.sum(values**2, axis=0) / np.maximum(counts, 1.0), _SMALLEST)
-        k = min(_FACTORS, rows.shape[1] - 1, len(rows))
-        _, singular, axes = np.linalg.svd(values, full_matrices=False)
-        model = cls(axes[:k].T * singular[:k] / np.sqrt(len(rows)), 0.5 * variance)
+        known, n = np.nan_to_num(rows), len(rows)
+        counts = np.maximum(np.sum(~np.isnan(rows), axis=0), 1)
+        variance = np.sum(known**2, axis=0) / counts
+        variance = np.where(variance > 0, variance, 1.0)
+        model = cls._of(known.T @ known / n, variance, variance)
         for _ in range(_ITERATIONS):
-            mean, covariance = model._factors(rows)
-            moments = covariance + mean[:, :, None] * mean[:, None, :]
-            totals = np.einsum("np,nij->pij", seen, moments, optimize=True)
-            totals += model.noise_variance[:, None, None] * np.eye(k)
-            loadings = np.linalg.solve(totals, (values.T @ mean)[:, :, None])[:, :, 0]
-            spread = np.einsum("pi,nij,pj->np", loadings, covariance, loadings, optimize=True)
-            left = np.sum(seen * ((values - mean @ loadings.T) ** 2 + spread), axis=0)
-            noise = (left + _PRIOR_ROWS * _PRIOR_SHARE * variance) / (counts + _PRIOR_ROWS)
-            model = cls(loadings, np.maximum(noise, _SMALLEST))
+            filled, spread = model._conditional(rows)
+            moment = (filled.T @ filled + spread) / n
+            model = cls._of(moment, np.diag(moment), variance)
         return model
+
+    @classmethod
+    def _of(cls, moment: np.ndarray, diagonal: np.ndarray, variance: np.ndarray) -> Residuals:
+        covariance = (1.0 - _SHRINKAGE) * moment
+        np.fill_diagonal(covariance, np.maximum(diagonal, _SMALLEST * variance))
+        return cls(np.linalg.inv(covariance))
 
     def expected(self, rows: np.ndarray) -> np.ndarray:
         """The residuals of rows (n, p), with their NaN replaced by their expectations given the known ones."""
-        return np.where(np.isnan(rows), self._factors(rows)[0] @ self.loadings.T, rows)
+        return self._conditional(rows)[0]
 
-    def _factors(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (n, k) and covariance (n, k, k) of every row's factors."""
-        precision = np.where(np.isnan(rows), 0.0, 1.0 / self.noise_variance)
-        total = np.einsum("np,pi,pj->nij", precision, self.loadings, self.loadings, optimize=True)
-        covariance = np.linalg.inv(total + np.eye(self.loadings.shape[1]))
-        pull = (np.nan_to_num(rows) * precision) @ self.loadings
-        return np.einsum("nij,nj->ni", covariance, pull), covariance
+    def _conditional(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same, and the covariance of the missing residuals, summed over rows (p, p)."""
+        filled, total = np.nan_to_num(rows), np.zeros(self.precision.shape)
+        pull = filled @ self.precision  # P_mk r_k at missing entries
+        for row, own in enumerate(np.isnan(rows)):
+            missing = np.flatnonzero(own)
+            if len(missing):
+                block = np.ix_(missing, missing)
+                covariance = np.linalg.inv(self.precision[block])
+                filled[row, missing] = -covariance @ pull[row, missing]
+                total[block] += covariance
+        return filled, total
