@@ -30,6 +30,7 @@ EXPERIMENTS = {
     "tables": "semigp.experiments.tables",
     "series": "semigp.experiments.series",
     "systems": "semigp.experiments.systems",
+    "views": "semigp.experiments.views",
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
 }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .stored import load
     from .streaming.regressor import StreamingGPRegressor
     from .streaming.row_sources import ParquetRows
+    from .views.shared import SharedGPLVM
 
 __all__ = [
     "BayesianGPLVM",
@@ -23,6 +24,7 @@ __all__ = [
     "ParquetRows",
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
+    "SharedGPLVM",
     "StreamingGPRegressor",
     "load",
     "row_mesh",
@@ -34,6 +36,7 @@ _MODULES = {
     "ParquetRows": ".streaming.row_sources",
     "SemiDescribedGPRegressor": ".regression.regressor",
     "SemiSupervisedGPClassifier": ".few_labels.classifier",
+    "SharedGPLVM": ".views.shared",
     "StreamingGPRegressor": ".streaming.regressor",
     "load": ".stored",
     "row_mesh": "..core.devices.row_mesh",

@@ -91,6 +91,9 @@ def stored_classes() -> dict[str, type]:
     from .regression.particle_inputs import ParticleInputs
     from .regression.regressor import SemiDescribedGPRegressor
     from .streaming.regressor import StreamingGPRegressor
+    from .views.prediction import ViewPosteriors
+    from .views.shared import SharedGPLVM
+    from .views.view_table import ViewTable
 
     now = (
         SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
@@ -102,7 +105,7 @@ def stored_classes() -> dict[str, type]:
         StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
-        Driven, DrivenMember,
+        Driven, DrivenMember, SharedGPLVM, ViewPosteriors, ViewTable,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

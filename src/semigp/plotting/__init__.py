@@ -9,7 +9,7 @@ from .calibration import draw_calibration, draw_reliability
 from .curves import draw_curves
 from .fan import draw_fan
 from .inputs import draw_imputed, draw_missingness, draw_relevance
-from .latent import draw_latent
+from .latent import draw_latent, draw_views
 from .prediction import draw_prediction
 from .style import COLOURS, STYLE
 
@@ -26,4 +26,5 @@ __all__ = [
     "draw_prediction",
     "draw_relevance",
     "draw_reliability",
+    "draw_views",
 ]

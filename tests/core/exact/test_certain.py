@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal, norm
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 from semigp.core.exact.at_points import JITTER
-from semigp.core.exact.certain import OutputDensity, _loss, fit_hyperparameters
+from semigp.core.exact.certain import OutputDensity, _loss, fit_hyperparameters, left_out, with_noise
 
 GROUPS = np.array([0, 1, 1])
 
@@ -130,3 +130,24 @@ def test_an_output_with_holes_is_fitted_on_its_known_rows(table):
     )
     for name in ("lengthscales", "linear", "noise", "scale", "log_evidence"):
         np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-12)
+
+
+def test_rows_that_are_left_out():
+    """The oracle leaves each row out in turn, with the same hyperparameters, and predicts it from the others."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(25, 2))
+    Y = np.column_stack([np.sin(X[:, 0]), X[:, 0] * X[:, 1], np.cos(X[:, 1])]) + 0.1 * random.normal(size=(25, 3))
+    Y[random.random(Y.shape) < 0.2] = np.nan
+    groups = np.arange(2)
+    found = with_noise(fit_hyperparameters(X, Y[:, :2], groups, None, 20), X, Y, groups)
+    assert found.noise.shape == (3,)
+    mean, variance = left_out(found, X, Y)
+    for row in range(25):
+        others = np.arange(25) != row
+        density = OutputDensity.given(found, X[others], Y[others], precision=np.float64)
+        expected, spread = density.moments(X[[row]])
+        known = ~np.isnan(Y[row])
+        np.testing.assert_allclose(mean[row, known], expected[0, known], rtol=1e-6, atol=1e-8)
+        # Of the noise, JITTER is known to the inverse only: the variances differ by that much.
+        np.testing.assert_allclose(variance[row, known], spread[0, known], rtol=1e-3)
+        assert np.isnan(mean[row, ~known]).all()

@@ -78,6 +78,16 @@ def fit_hyperparameters(
     return _with_noise(best, evidence, inputs, targets, groups, patterns, has_shared_noise)
 
 
+def with_noise(
+    found: Hyperparameters,
+    inputs: Float[np.ndarray, "n d"],
+    targets: Float[np.ndarray, "n p"],
+    groups: Int[np.ndarray, " d"],
+) -> Hyperparameters:
+    """The same lengthscales and linear variances for other outputs, which choose noise and scale of their own."""
+    return _with_noise(found.free, found.log_evidence, inputs, targets, groups, list(_patterns(targets)), False)
+
+
 def _patterns(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Outputs that are known in the same rows, together with these rows. Outputs that are never known are left out."""
     known = ~np.isnan(targets)
@@ -150,6 +160,25 @@ def _with_noise(
         noise[outputs], scale[outputs] = _NOISES[best], scales[np.arange(len(outputs)), best]
     scale[:] = np.round(scale.mean() if has_shared_noise else scale, _DECIMALS)
     return found
+
+
+def left_out(
+    found: Hyperparameters, inputs: Float[np.ndarray, "n d"], targets: Float[np.ndarray, "n p"]
+) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, "n p"]]:
+    """Mean and variance of every known output given the same output in all other rows; NaN where it is missing.
+
+    With α = (K + rI)⁻¹y, they are y - α_i/[(K + rI)⁻¹]_ii and s/[(K + rI)⁻¹]_ii. Outputs with the same noise share one
+    inverse.
+    """
+    mean, variance = np.full((2, *targets.shape), np.nan)
+    for rows, outputs in _patterns(targets):
+        for noise in np.unique(found.noise[outputs]):
+            some = outputs[found.noise[outputs] == noise]
+            inverse, _ = _inverse(found.kernel(inputs[rows], inputs[rows]), noise)
+            known, share = targets[np.ix_(rows, some)], np.diag(inverse)[:, None]
+            mean[np.ix_(rows, some)] = known - (inverse @ known) / share
+            variance[np.ix_(rows, some)] = found.scale[some] / share
+    return mean, variance
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ depend on the rows beside it.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +20,7 @@ from ..numerics.precision import in_float64
 from ..sparse.posterior import Posterior
 from ..sparse.targets import Targets
 from .bfgs import descend
-from .losses import IncompleteRows, row_losses, with_gradients
+from .losses import IncompleteRows, losses_of_views, with_gradients
 
 _MOST_ROWS = 256
 
@@ -47,20 +48,33 @@ def infer_rows(
     prior
         The prior of the unknown inputs, by default N(0, I).
     """
+    return infer_rows_of_views((posterior,), (targets,), mean, variance, inputs, prior)
+
+
+def infer_rows_of_views(
+    posteriors: Sequence[Posterior],
+    targets: Sequence[Float[np.ndarray, "n p"]],
+    mean: Float[np.ndarray, "n q"],
+    variance: Float[np.ndarray, "n q"],
+    inputs: Float[np.ndarray, "n q"] | None = None,
+    prior: InputPrior | None = None,
+) -> Found:
+    """The same as `infer_rows`, for rows whose outputs are in several views, each of which has its own q(U)."""
     inputs = np.full(mean.shape, np.nan) if inputs is None else inputs
     prior = StandardPrior() if prior is None else prior
-    seen = ~np.isnan(targets)
+    is_complete = np.logical_and.reduce([~np.isnan(each).any(axis=1) for each in targets])
+    most_inducing = max(posterior.inducing_inputs.shape[0] for posterior in posteriors)
     moments, scores = np.zeros((2, *mean.shape)), np.zeros(len(mean))
     # Rows in which every output is observed share their coefficients of Ψ2. Other rows each have their own.
     for has_all in (True, False):
-        rows = np.flatnonzero(seen.all(axis=1) == has_all)
-        size = max(8, min(_MOST_ROWS, rows_per_chunk(10**9, posterior.inducing_inputs.shape[0] ** 2)))
+        rows = np.flatnonzero(is_complete == has_all)
+        size = max(8, min(_MOST_ROWS, rows_per_chunk(10**9, most_inducing**2)))
         for start in range(0, len(rows), size):
             some = rows[start : start + size]
             padded = np.resize(some, size)  # a single shape needs a single compilation
-            taken = _take(inputs[padded], targets[padded], has_all)
+            taken = tuple(_take(inputs[padded], each[padded], has_all) for each in targets)
             search = in_float64(functools.partial(_search, has_all=has_all))
-            *found, score = search(posterior, taken, prior, mean[padded], variance[padded])
+            *found, score = search(tuple(posteriors), taken, prior, mean[padded], variance[padded])
             moments[:, some], scores[some] = np.array(found)[:, : len(some)], score[: len(some)]
     return moments[0], moments[1], scores
 
@@ -74,8 +88,9 @@ def _take(inputs: np.ndarray, targets: np.ndarray, has_all: bool) -> IncompleteR
 
 
 @functools.partial(jax.jit, static_argnames="has_all")
-def _search(posterior, rows: IncompleteRows, prior: InputPrior, mean, variance, has_all: bool):
-    losses = row_losses(posterior, rows, prior.for_rows(rows.values, rows.unknown), has_all)
+def _search(posteriors, views: tuple[IncompleteRows, ...], prior: InputPrior, mean, variance, has_all: bool):
+    rows = views[0]
+    losses = losses_of_views(posteriors, views, prior.for_rows(rows.values, rows.unknown), has_all)
     start = jnp.concatenate([mean, jnp.log(jnp.where(rows.unknown, variance, 1.0))], axis=1)
     free, values = descend(with_gradients(losses), start)
     return *rows.moments(free), -values

@@ -5,7 +5,7 @@ A row has 2q free numbers: the means and log variances of its inputs. Known inpu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -47,13 +47,27 @@ def row_losses(
 
     `has_all` says that all outputs are observed in every row that is not padding.
     """
-    terms = row_terms(posterior, rows.targets.values, rows.seen | has_all, has_all)
-    likelihood = row_likelihood(posterior, terms)
+    return losses_of_views((posterior,), (rows,), prior, has_all)
+
+
+def losses_of_views(
+    posteriors: Sequence[Posterior], views: Sequence[IncompleteRows], prior: RowPrior, has_all: bool
+) -> Callable[[Array], Float[Array, " n"]]:
+    """The same for rows whose outputs are in several views, each of which has its own q(U).
+
+    Given x, the views are independent: their expected log likelihoods add up. All views have the same inputs.
+    """
+    likelihoods = [
+        row_likelihood(posterior, row_terms(posterior, view.targets.values, view.seen | has_all, has_all))
+        for posterior, view in zip(posteriors, views, strict=True)
+    ]
+    rows = views[0]
 
     def losses(free):
         mean, variance = rows.moments(free)
         log_variance = jnp.where(rows.unknown, free[:, mean.shape[1] :], 0.0)
-        return _divergence(mean, variance, log_variance, prior, rows.unknown) - likelihood(mean, variance)
+        apart = _divergence(mean, variance, log_variance, prior, rows.unknown)
+        return apart - sum(likelihood(mean, variance) for likelihood in likelihoods)
 
     return losses
 

@@ -8,6 +8,23 @@ from typing import ClassVar
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+# Columns have different units if the largest standard deviation is more than this many times the lower quartile.
+_SAME_UNITS = 10.0
+
+
+def scale_of(Y: np.ndarray, scaling: str) -> np.ndarray:
+    """The numbers by which the columns are divided. If every column has its own, that of a constant column is 1."""
+    each = np.nanstd(Y, axis=0)
+    each = np.where(each > 1e-10 * np.nanmax(np.abs(Y), axis=0), each, 0.0)  # rounding errors are not a width
+    widths = each[each > 0]
+    if not widths.size:
+        return np.ones(Y.shape[1])
+    if scaling == "columns" or (
+        scaling == "auto" and widths.max() > _SAME_UNITS * np.quantile(widths, 0.25, method="lower")
+    ):
+        return np.where(each > 0, each, 1.0)
+    return np.full(Y.shape[1], np.sqrt(np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2)))
+
 
 @dataclass(frozen=True)
 class Units:

@@ -10,15 +10,12 @@ import jax
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.impute import KNNImputer
-from sklearn.metrics.pairwise import nan_euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core import InputBelief
 from ...core.numerics import checks
 from ...core.numerics.mixtures import weighted
-from ...core.rows.converged import infer_rows
 from ...core.rows.recognition import Weights, fit_back_constrained
 from ...core.search.report import Callback, FitReport
 from ...core.sparse.fit import fit
@@ -27,7 +24,7 @@ from ...frames import FrameKind, as_frame
 from ...progress import portion, steps, told, watched
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
-from ..common.blocks import ROWS_TO_INFER, blocks
+from ..common.blocks import blocks
 from ..common.checks import check_columns
 from ..common.component import TOLERANCE, Component, Recipe, start_component
 from ..common.order import Arrangement
@@ -36,34 +33,17 @@ from ..common.reports import Stopwatch, warn_of
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
-from ..common.units import Units
+from ..common.units import Units, scale_of
 from .features import Features
 from .row_beliefs import RowBeliefs
+from .row_search import Embedded, search_rows
 
 # The factor on the usual starting variance of q(x). It is small, because the components of Y are a good first guess.
 _VARIANCE_START = 0.2
 # A latent input counts as relevant if its relevance is at least this share of the largest one.
 _LEAST_RELEVANCE = 0.02
-# The search for q(x) of a row with holes starts from this many training rows, one after the other.
-_STARTS = 5
 # The default number of inducing points is one for this many rows, but between these two numbers.
 _ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
-# Columns have different units if the largest standard deviation is more than this many times the lower quartile.
-_SAME_UNITS = 10.0
-
-
-def _scale(Y: np.ndarray, scaling: str) -> np.ndarray:
-    """The numbers by which the columns are divided. If every column has its own, that of a constant column is 1."""
-    each = np.nanstd(Y, axis=0)
-    each = np.where(each > 1e-10 * np.nanmax(np.abs(Y), axis=0), each, 0.0)  # rounding errors are not a width
-    widths = each[each > 0]
-    if not widths.size:
-        return np.ones(Y.shape[1])
-    if scaling == "columns" or (
-        scaling == "auto" and widths.max() > _SAME_UNITS * np.quantile(widths, 0.25, method="lower")
-    ):
-        return np.where(each > 0, each, 1.0)
-    return np.full(Y.shape[1], np.sqrt(np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2)))
 
 
 class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -169,7 +149,7 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             )
         self._arrangement = Arrangement.of(Y)
         arranged = self._arrangement.arranged(Y)
-        self._centre, self._scale = np.nanmean(arranged, axis=0), _scale(arranged, self.scaling)
+        self._centre, self._scale = np.nanmean(arranged, axis=0), scale_of(arranged, self.scaling)
         self._rows = self._standard(Y)
         with watched("fit", self.verbose), computing():
             callback = watch.told_to(told(self.callback))
@@ -245,43 +225,15 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
 
     def _infer(self, Y: np.ndarray) -> RowBeliefs:
-        """q(x) of new rows, by the back constraint or by a search.
-
-        A search starts from q(x) of the training rows that are nearest, compared on the known entries. Complete rows
-        start from one training row. Rows with holes start from several, and may end in several places.
-        """
+        """q(x) of new rows, by the back constraint or by a search."""
         targets = self._standard(Y)
         if self._recogniser is not None:
             features, weights = self._recogniser
             mean, variance = weights.moments(self._features_of(features, targets))
             return RowBeliefs.single(np.asarray(mean), np.asarray(variance))
         with computing():
-            return self._search(targets)
-
-    def _search(self, targets: np.ndarray) -> RowBeliefs:
-        has_holes = np.isnan(targets).any(axis=1)
-        most = min(_STARTS, len(self._rows)) if has_holes.any() else 1
-        means, variances = np.zeros((2, most, len(targets), self.n_components))
-        bounds = np.full((most, len(targets)), -np.inf)
-        parts = blocks(np.flatnonzero(~has_holes), np.flatnonzero(has_holes), size=ROWS_TO_INFER)
-        counts = [most if has_holes[rows[0]] else 1 for rows in parts]
-        costs = [count * len(rows) for count, rows in zip(counts, parts, strict=True)]
-        for count, rows in steps([*zip(counts, parts, strict=True)], "latent inputs", costs):
-            for k, nearest in enumerate(steps(self._nearest(targets[rows], count), "latent inputs")):
-                begin = self.embedding_[nearest], self.embedding_std_[nearest] ** 2
-                found = infer_rows(self._component.posterior, targets[rows], *begin)
-                means[k, rows], variances[k, rows], bounds[k, rows] = found
-        return RowBeliefs.weighed(means, np.where(variances > 0, variances, 1.0), bounds)
-
-    def _nearest(self, targets: np.ndarray, count: int) -> np.ndarray:
-        """The numbers of the `count` training rows that are nearest on the known entries (count, n)."""
-        rows = self._rows[self._arrangement.rows]
-        if count == 1 and not np.isnan(rows).any():
-            nearest = NearestNeighbors(n_neighbors=1).fit(rows).kneighbors(targets, return_distance=False)
-        else:
-            distances = nan_euclidean_distances(targets, rows)
-            nearest = np.argsort(np.nan_to_num(distances, nan=np.inf), axis=1, kind="stable")[:, :count]
-        return self._arrangement.rows[nearest.T]
+            known = Embedded(self._rows, self._arrangement.rows, self.embedding_, self.embedding_std_)
+            return search_rows((self._component.posterior,), (targets,), known, targets)
 
     def _features_of(self, features: Features, targets: np.ndarray) -> np.ndarray:
         """The features of rows. Rows without any value have features 0, and so stay at the prior."""

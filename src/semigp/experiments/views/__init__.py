@@ -1,0 +1,9 @@
+"""Several views of the same rows: one view predicted from another, and what is shared. Not in the paper.
+
+`semigp reproduce views` runs it. `python -m semigp.experiments.views` runs some seeds of it, and needs neither pandas
+nor Matplotlib.
+"""
+
+from .experiment import NAME, run
+
+__all__ = ["NAME", "run"]
