@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 # Windows of the past and of the future that states connect, at most; and the share of a series that one may take.
 _WINDOW, _SHARE = 12, 6
-_EM_STEPS = 50
+_EM_STEPS, _FIRST_CAP = 50, 0.3
 # Ridges of regressions, relative to the number of rows, and the smallest variances of process and measurement.
 _RIDGE, _LEAST_PROCESS, _LEAST_NOISE = 1e-4, 1e-5, 1e-4
 
@@ -122,12 +122,13 @@ def identify(
     `filled` are the values with gaps filled in somehow, for subspace identification only. States come with mean 0 and
     covariance I over time, and with coordinates in which the process noise is diagonal. Along no direction is it above
     `process_variance`: the cap comes down to it step by step. The smaller it is, the longer the stretches that the
-    model must simulate without help from the measurements.
+    model must simulate without help from the measurements. It may be infinite.
     """
     states = _subspace_states(filled, inputs, is_first, n_states, np.random.default_rng(seed))
     still = np.repeat(1e-2 * np.eye(n_states)[None], len(values), axis=0)
     moments = Moments(states, np.zeros_like(still), still, still)
-    for cap in np.maximum(np.geomspace(0.3, 0.1 * process_variance, _EM_STEPS), process_variance):
+    for share in np.linspace(0.0, 1.5, _EM_STEPS):
+        cap = _FIRST_CAP * (process_variance / _FIRST_CAP) ** min(share, 1.0) if process_variance < np.inf else np.inf
         model = _standard(regressed(moments, values, inputs, is_first), moments, cap)
         moments = model.smoothed(values, inputs, is_first)
     return model, moments

@@ -10,6 +10,7 @@ from ..numerics.padding import nearly, pad_rows
 from ..numerics.precision import in_float64
 from ..sparse.targets import Targets
 from .chain import Chain, ChainMoves, reference_of
+from .input_directions import input_filters
 from .linear import Moments, identify
 from .model import StateData, StateFunction, StateModel
 
@@ -20,6 +21,8 @@ _LENGTHSCALE, _SPREAD = (2.0, 3.0), (1.0, 0.7)
 _SCALE, _SLOPE = (0.3, 0.5), 1.0
 # Medians of the variances of process and measurement noise, and of the latter the smallest one at the start.
 _PROCESS, _NOISE, _LEAST_NOISE = 1e-2, 1e-2, 1e-3
+# If states start from filters of the inputs: how many there are, at most, and the noise variance of the outputs.
+_FILTERS, _OPEN_NOISE = 2, 0.1
 
 
 def start(
@@ -31,16 +34,22 @@ def start(
     n_inducing: int,
     process_variance: float,
     seed: int,
+    from_inputs: bool = False,
 ) -> tuple[StateModel, StateData]:
-    """StateModel and data at the answer of a linear model with little process noise.
+    """Model and data at the answer of a linear model with little process noise.
 
-    Series stand one behind the other. `values` (n, p) may hold NaN; `filled` has these filled in somehow.
+    Series stand one behind the other. `values` (n, p) may hold NaN; `filled` has these filled in somehow. The linear
+    model is one of the outputs, or, if `from_inputs`, one of the filters of the inputs on which the outputs depend.
     """
-    linear, moments = identify(values, filled, inputs, is_first, n_states, process_variance, seed)
+    told = input_filters(values, inputs, is_first, min(n_states, _FILTERS)) if from_inputs else values
+    known = np.nan_to_num(told) if from_inputs else filled
+    linear, moments = identify(told, known, inputs, is_first, n_states, process_variance, seed)
     random, rows = np.random.default_rng(seed), np.flatnonzero(~is_first)
     points = np.column_stack([moments.mean[rows - 1], inputs[rows]])
-    noise = np.maximum(linear.noise_variance, _LEAST_NOISE)
-    transition = _function(0, points, np.full(n_states, process_variance), n_inducing, random)
+    noise = np.full(values.shape[1], _OPEN_NOISE) if from_inputs else np.maximum(linear.noise_variance, _LEAST_NOISE)
+    is_free = process_variance == np.inf
+    process = np.diag(linear.process) if is_free else np.full(n_states, process_variance)
+    transition = _function(0, points, process, n_inducing, random)
     observation = _function(1, moments.mean, noise, n_inducing, random)
     data = make_data(values, inputs, is_first, moments)
     model = StateModel(transition, observation, ChainMoves.none(len(data.inputs), n_states))

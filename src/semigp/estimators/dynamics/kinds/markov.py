@@ -26,8 +26,9 @@ from ....series.reading import fill_gaps
 from ...forecasting.weights import best_weights, shares
 from .base import Settings
 
-# Process noise at the start of every member, in units of the variance of the states.
-_PROCESS_VARIANCES = (3e-2, 1e-2, 3e-3)
+# Process noise at the start of every member, at most, in units of the variance of the states. The members begin at
+# linear models of the outputs, and in driven systems at linear models of filters of the inputs too.
+_FROM_OUTPUTS, _FROM_INPUTS = (np.inf, 3e-2, 1e-2, 3e-3), (1e-2, 3e-3)
 # Simulations of the training series: how many, of how many paths, over which share of a series, and at most how long.
 _ORIGINS, _PATHS, _SHARE, _LONGEST = 4, 64, 4, 128
 _QUANTILES = (np.arange(25) + 0.5) / 25.0
@@ -109,12 +110,13 @@ def fit(series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Set
     lengths = [*map(len, series)]
     values, filled, driving = _stacked(series, inputs)
     members, reports = [], []
-    for number, process_variance in enumerate(_PROCESS_VARIANCES, 1):
+    starts = [(each, False) for each in _FROM_OUTPUTS] + [(each, True) for each in _FROM_INPUTS if driving.shape[1]]
+    for number, (process_variance, from_inputs) in enumerate(starts, 1):
         begin = start(
             values, filled, driving, _is_first(lengths), settings.n_states, settings.n_inducing, process_variance,
-            settings.random_state,
+            settings.random_state, from_inputs,
         )  # fmt: skip
-        told = labelled(settings.callback, part=number, parts=len(_PROCESS_VARIANCES))
+        told = labelled(settings.callback, part=number, parts=len(starts))
         found, report = fit_member(*begin, settings.max_iter, told)
         members += [MarkovMember(model, data, answer(model, data)) for model, data in found]
         reports += [report] * len(found)
