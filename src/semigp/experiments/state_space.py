@@ -1,8 +1,8 @@
 """Latent dynamics: measured systems, simulated systems with noise on the measurements, and gaps (not in the paper).
 
 Measured systems are simulated as in `systems.py`: the first half trains, and nothing of the second half but its inputs
-is used. Simulated systems are trained on 250 noisy values; the next 100 are forecast. Gaps of ten steps are cut into the
-same training values, and filled.
+is used. Simulated systems are trained on 250 noisy values; the next 100 are forecast. Gaps of ten steps are cut into
+the same training values, and filled.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def measured(name: str) -> tuple[np.ndarray, np.ndarray, int]:
 def _measured(name: str, seed: int) -> list[Row]:
     outputs, inputs, n_train = measured(name)
     # The other ways on these systems are in the experiment `systems`.
-    return [_forecast("measured", name, seed, way, outputs, inputs, n_train, N_STATES[name]) for way in (OURS, FORECASTER)]
+    return [
+        _forecast("measured", name, seed, way, outputs, inputs, n_train, N_STATES[name]) for way in (OURS, FORECASTER)
+    ]
 
 
 def _simulated(name: str, seed: int) -> list[Row]:
@@ -108,7 +110,9 @@ def _forecast(task, name, seed, way, outputs, inputs, n_train, n_states) -> Row:
     started = time.perf_counter()
     paths = WAYS[way](outputs[:n_train], known, ahead, len(outputs) - n_train, n_states, seed)
     seconds = time.perf_counter() - started
-    return {"task": task, "name": name, "seed": seed, "way": way} | scored(outputs[n_train:], paths) | {"seconds": seconds}
+    return (
+        {"task": task, "name": name, "seed": seed, "way": way} | scored(outputs[n_train:], paths) | {"seconds": seconds}
+    )
 
 
 def gaps(seed: int) -> np.ndarray:
@@ -128,7 +132,13 @@ def _gaps(name: str, seed: int) -> list[Row]:
     rows: list[Row] = []
     for way, (mean, std) in found.items():
         errors = (mean - outputs[:N_TRAIN])[is_gap]
-        row = {"task": "gaps", "name": name, "seed": FIRST_SEED + seed, "way": way, "RMSE": float(np.sqrt(np.mean(errors**2)))}
+        row = {
+            "task": "gaps",
+            "name": name,
+            "seed": FIRST_SEED + seed,
+            "way": way,
+            "RMSE": float(np.sqrt(np.mean(errors**2))),
+        }
         rows.append(row if std is None else row | {"coverage": float(np.mean(np.abs(errors) < 1.96 * std[is_gap]))})
     return rows
 
@@ -155,32 +165,37 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 # ---- Tables and figure
 
-_LEAD = f"""Means over seeds, which begin at {FIRST_SEED} for simulated systems; `coverage` is the share of true values in the 95 %
-interval.
+_LEAD = f"""Means over seeds, which begin at {FIRST_SEED} for simulated systems; `coverage` is the share of true values in
+the 95 % interval.
 
 ## Measured systems
 
-The first half of each measurement trains; all of the second half is simulated from its inputs, beginning where the first
-half ends. RMSE and CRPS are in the units of the files. `StateSpaceGP` has four states. What is known of the published
+The first half of each measurement trains; all of the second half is simulated from its inputs, beginning where the
+first half ends. RMSE and CRPS are in the units of the files. `StateSpaceGP` has four states. What is known of the published
 figures, and what is not, stands in [systems](systems.md).
 """
 _SIMULATED = f"""## Simulated systems with noise on the measurements
 
-{N_TRAIN} noisy values train, and the next 100 noisy values are forecast, from their inputs where a system is driven. The
-noise has .3 of the standard deviation of the clean output. ± is the standard error of the mean.
+{N_TRAIN} noisy values train, and the next 100 noisy values are forecast, from their inputs where a system is driven.
+The noise has .3 of the standard deviation of the clean output. ± is the standard error of the mean.
 """
 _GAPS = f"""## Gaps
 
-{N_GAPS} gaps of {GAP} steps are cut into the training values of the simulated systems. RMSE of what fills them, in units of
-the noisy values.
+{N_GAPS} gaps of {GAP} steps are cut into the training values of the simulated systems. RMSE of what fills them, in
+units of the noisy values.
 """
 
 
 def table(rows: list[Row]) -> str:
     """Tables of the three tasks."""
     parts = ["# Latent dynamics\n", _LEAD]
-    found = {score: summarise(rows, ("task", "name", "way"), score) for score in ("RMSE", "CRPS", "coverage", "seconds")}
-    names = {task: list(dict.fromkeys(row["name"] for row in rows if row["task"] == task)) for task in ("measured", "simulated", "gaps")}
+    found = {
+        score: summarise(rows, ("task", "name", "way"), score) for score in ("RMSE", "CRPS", "coverage", "seconds")
+    }
+    names = {
+        task: list(dict.fromkeys(row["name"] for row in rows if row["task"] == task))
+        for task in ("measured", "simulated", "gaps")
+    }
     lines = [
         [name, way, *(plain_number(found[score]["measured", name, way].mean) for score in found)]
         for name in names["measured"]
@@ -191,13 +206,21 @@ def table(rows: list[Row]) -> str:
     parts.append("Lowest published RMSE: " + ", ".join(f"{name} {value:.3f}" for name, value in best.items()) + ".\n")
     parts.append(_SIMULATED)
     lines = [
-        [name, *(found["CRPS"]["simulated", name, way].text for way in WAYS), plain_number(found["coverage"]["simulated", name, OURS].mean)]
+        [
+            name,
+            *(found["CRPS"]["simulated", name, way].text for way in WAYS),
+            plain_number(found["coverage"]["simulated", name, OURS].mean),
+        ]
         for name in names["simulated"]
     ]
     parts.append(markdown_table(["CRPS", *WAYS, "our coverage"], lines))
     parts.append(_GAPS)
     lines = [
-        [name, *(found["RMSE"]["gaps", name, way].text for way in (OURS, FORECASTER, LINE)), plain_number(found["coverage"]["gaps", name, OURS].mean)]
+        [
+            name,
+            *(found["RMSE"]["gaps", name, way].text for way in (OURS, FORECASTER, LINE)),
+            plain_number(found["coverage"]["gaps", name, OURS].mean),
+        ]
         for name in names["gaps"]
     ]
     parts.append(markdown_table(["RMSE", OURS, FORECASTER, LINE, "our coverage"], lines))

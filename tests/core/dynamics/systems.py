@@ -35,7 +35,10 @@ def certain_model(moves, random, count=10**8):
     points = random.normal(size=(50, 3))
     increments = points @ np.column_stack([A - np.eye(2), B]).T
     found = []
-    for function, inputs, outputs in ((transition, points, increments), (observation, points[:, :2], points[:, :2] @ C.T)):
+    for function, inputs, outputs in (
+        (transition, points, increments),
+        (observation, points[:, :2], points[:, :2] @ C.T),
+    ):
         targets = Targets(outputs, np.ones((50, 2)), np.arange(2, dtype=np.int32))
         if function is transition:
             targets = Targets(outputs, np.ones((50, 1)), np.zeros(2, np.int32))

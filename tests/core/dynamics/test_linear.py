@@ -40,9 +40,7 @@ def test_turned_states_are_the_same_model(random):
     # The prior N(0, I) of the first state is not turned. A certain first output makes it irrelevant.
     values[0] = C @ np.array([0.4, -1.0])
     sharp = [LinearModel(m.transition, m.drive, m.observation, m.process, np.full(2, 1e-9)) for m in (MODEL, turned)]
-    fitted = [
-        m.smoothed(values, inputs, is_first).mean @ m.observation[:, :2].T + m.observation[:, 2] for m in sharp
-    ]
+    fitted = [m.smoothed(values, inputs, is_first).mean @ m.observation[:, :2].T + m.observation[:, 2] for m in sharp]
     np.testing.assert_allclose(fitted[0], fitted[1], atol=1e-5)
 
 

@@ -33,5 +33,3 @@ def test_states_are_held_inside_bounds(random):
     limits = np.zeros(2), np.full(2, 0.1)
     paths = roll(transition, observation, np.zeros((200, 2)), np.ones((3, 200, 1)), limits, random)
     assert np.abs(paths).max() < 0.2 + 5 * np.sqrt(R.max())
-
-
