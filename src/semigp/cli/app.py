@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "series": "semigp.experiments.series",
     "systems": "semigp.experiments.systems",
     "views": "semigp.experiments.views",
+    "state-space": "semigp.experiments.state_space",
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
 }

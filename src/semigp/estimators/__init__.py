@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..core.devices.row_mesh import row_mesh
+    from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .forecasting.forecaster import GPForecaster
     from .imputation.imputer import GPImputer
@@ -25,6 +26,7 @@ __all__ = [
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
     "SharedGPLVM",
+    "StateSpaceGP",
     "StreamingGPRegressor",
     "load",
     "row_mesh",
@@ -37,6 +39,7 @@ _MODULES = {
     "SemiDescribedGPRegressor": ".regression.regressor",
     "SemiSupervisedGPClassifier": ".few_labels.classifier",
     "SharedGPLVM": ".views.shared",
+    "StateSpaceGP": ".dynamics.state_space",
     "StreamingGPRegressor": ".streaming.regressor",
     "load": ".stored",
     "row_mesh": "..core.devices.row_mesh",

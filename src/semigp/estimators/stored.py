@@ -42,6 +42,9 @@ def stored_classes() -> dict[str, type]:
     from ..columns import Columns, Levels, Number, Time
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
+    from ..core.dynamics.chain import Chain, ChainMoves, ChainReference
+    from ..core.dynamics.fit import StateAnswer
+    from ..core.dynamics.model import StateData, StateFunction, StateModel
     from ..core.exact.certain import Hyperparameters
     from ..core.exact.gaps import Gaps
     from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
@@ -67,6 +70,8 @@ def stored_classes() -> dict[str, type]:
     from .common.order import Arrangement
     from .common.table import Table
     from .common.units import Units
+    from .dynamics.kinds.markov import Markov, MarkovMember
+    from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
     from .few_labels.labels import LabelColumn, Labels
@@ -106,6 +111,8 @@ def stored_classes() -> dict[str, type]:
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
         Driven, DrivenMember, SharedGPLVM, ViewPosteriors, ViewTable,
+        Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, StateAnswer, Chain, ChainMoves, ChainReference,
+        StateData, StateFunction, StateModel,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

@@ -1,0 +1,1 @@
+"""StateSpaceGP: latent nonlinear dynamics."""
