@@ -1,0 +1,1 @@
+"""StateSpaceGP: series as noisy functions of latent states that move."""

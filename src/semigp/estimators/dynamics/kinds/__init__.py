@@ -1,0 +1,1 @@
+"""How latent states may move."""
