@@ -101,8 +101,8 @@ def solve(model: SequenceModel, data: SequenceData) -> tuple[Marginals, Statisti
 @functools.partial(jax.jit, compiler_options=QUICK_TO_COMPILE)
 def smooth(
     paths: Float[np.ndarray, "T s q"], precision: Float[np.ndarray, "T s q"], lengthscale: Float[np.ndarray, " q"]
-) -> tuple[Float[np.ndarray, "T s q"], Float[np.ndarray, " q"]]:
-    """The mean of paths that were seen with noise of variance 1/precision, and the evidence of each latent input.
+) -> tuple[Float[np.ndarray, "T s q"], Float[np.ndarray, "T s q"], Float[np.ndarray, " q"]]:
+    """Mean and variance of paths that were seen with noise of variance 1/precision, and the evidence of each column.
 
     With S = (K⁻¹ + Λ)⁻¹ the mean is S Λ y, and log p(y) = -½ [log|I + KΛ| - log|Λ| + yᵀ Λ (y - S Λ y)] + constant. Steps
     of precision 0 were not seen.
@@ -115,11 +115,11 @@ def smooth(
     mean = gains.paths(transpose(weighted)[0])[0]
     logs = jnp.sum(jnp.log(jnp.where(precision > 0, precision, 1.0)), axis=0)
     evidence = -0.5 * (chain.log_determinant - logs + jnp.sum(weighted * (paths - mean), axis=0))
-    return mean, jnp.sum(evidence, axis=0)
+    return mean, chain.variances()[0], jnp.sum(evidence, axis=0)
 
 
 def best_lengthscales(paths: Float[np.ndarray, "T s q"], precision: Float[np.ndarray, "T s q"]) -> np.ndarray:
     """For every latent input, the lengthscale over time under which these noisy paths are likeliest."""
     q = paths.shape[2]
-    evidence = [smooth(paths, precision, np.full(q, each))[1] for each in _LENGTHSCALES]
+    evidence = [smooth(paths, precision, np.full(q, each))[2] for each in _LENGTHSCALES]
     return _LENGTHSCALES[np.argmax(evidence, axis=0)]

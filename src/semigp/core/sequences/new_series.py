@@ -24,6 +24,7 @@ from ..numerics.compiler import QUICK_TO_COMPILE
 from ..numerics.padding import nearly
 from ..numerics.precision import in_float64
 from ..numerics.pytrees import pytree
+from ..numerics.types import Array
 from ..search.lbfgs import maximise
 from ..search.stages import Stage
 from ..sparse.bound import Likelihood, bound_from_statistics
@@ -48,6 +49,7 @@ class Known:
     model: SequenceModel  # its paths are not used
     statistics: Statistics  # of the training rows
     data: SequenceData  # the new series
+    before: Float[Array, ""]  # bound of the training rows alone: the search counts what is gained, not what was there
 
 
 def complete_series(
@@ -58,7 +60,7 @@ def complete_series(
     precision: Float[np.ndarray, " q"],
     jitter: float,
 ) -> Moments:
-    """Mean and variance of all outputs of a series with holes, noise included.
+    """Mean and variance of all functions along a series with holes, without noise.
 
     Every start gives the latent paths, and whether each of their steps is known. The search goes on from the start that
     reaches the highest bound in a few iterations. `precision` is the λ at the start.
@@ -77,7 +79,7 @@ def complete_series(
     belief, q_u = _solve(best, known)
     rows = InputBelief(*(np.asarray(each)[: len(series), 0] for each in (belief.mean, belief.variance)))
     mean, variance = resolved_posterior(*q_u).predict(rows)
-    return np.asarray(mean), np.asarray(variance) + np.asarray(model.noise_variance)
+    return np.asarray(mean), np.asarray(variance)
 
 
 def _start(model: SequenceModel, mean, is_known, precision, length: int) -> Paths:
@@ -86,7 +88,7 @@ def _start(model: SequenceModel, mean, is_known, precision, length: int) -> Path
     observed, weight = np.zeros(shape), np.zeros(shape)
     observed[: len(mean), 0] = mean
     weight[: len(mean), 0] = _START_PRECISION * is_known[:, None]
-    smoothed, _ = smooth(observed, weight, model.time_lengthscale)
+    smoothed, *_ = smooth(observed, weight, model.time_lengthscale)
     noise = in_float64(noise_for)(smoothed, model.time_lengthscale)
     return Paths(noise, to_free_precision(np.broadcast_to(precision, shape)))
 
@@ -99,7 +101,13 @@ def _joined(model: SequenceModel, statistics: Statistics, data: SequenceData) ->
     old, new = pairs
     trained = replace(statistics, psi0=statistics.psi0[old], psi2=statistics.psi2[old], group=group)
     targets = Targets(data.targets.values, data.targets.weights[:, new], group)
-    return Known(model, trained, replace(data, targets=targets))
+    before = in_float64(jax.jit(_bound))(model, trained, data.jitter)
+    return Known(model, trained, replace(data, targets=targets), before)
+
+
+def _bound(model: SequenceModel, statistics: Statistics, jitter: Float[Array, ""]) -> Float[Array, ""]:
+    likelihood = Likelihood(model.noise_variance, model.output_scale)
+    return bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, jitter)
 
 
 def _belief(free: Paths, known: Known) -> tuple[Marginals, Statistics]:
@@ -112,10 +120,7 @@ def _belief(free: Paths, known: Known) -> tuple[Marginals, Statistics]:
 def _loss_and_gradient(free: Paths, known: Known):
     def loss(free):
         belief, statistics = _belief(free, known)
-        model = known.model
-        likelihood = Likelihood(model.noise_variance, model.output_scale)
-        value = bound_from_statistics(model.kernel, model.inducing_inputs, statistics, likelihood, known.data.jitter)
-        return jnp.sum(belief.divergence) - value
+        return jnp.sum(belief.divergence) + known.before - _bound(known.model, statistics, known.data.jitter)
 
     return jax.value_and_grad(loss)(free)
 

@@ -22,7 +22,7 @@ from ....core.sequences.fit import best_lengthscales, smooth, solve
 from ....core.sequences.fit import fit as fit_model
 from ....core.sequences.model import Marginals, Paths, SequenceData, SequenceModel, make_data, noise_for
 from ....core.sequences.new_series import Moments, complete_series
-from ....core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
+from ....core.sparse.defaults import default_hyperpriors, default_kernel, idle_parameters
 from ....core.sparse.fit import SIGNAL_AND_NOISE
 from ....core.sparse.statistics import Statistics
 from ...common.component import TOLERANCE
@@ -31,7 +31,11 @@ from .base import Settings
 from .walks import nearest_walk
 
 # The principal components count as seen with this precision at the start, and q(x) has this precision.
-_PRECISION = 20.0
+_PRECISION = 100.0
+# The part of the states that starts at what tells the series apart. The others start at what moves in them.
+_SLOW = 1 / 3
+# The noise starts at this share of the variance that is not linear in the first states, between these limits.
+_NOISE, _NOISE_LIMITS = 0.5, (0.005, 0.5)
 _TIME_LENGTHSCALE = LogNormal(10.0, 1.5)
 _NEIGHBOURS = 5
 
@@ -58,12 +62,14 @@ class TimeDriven:
         """Mean and variance (T, p) of the outputs of series with gaps, with noise; None means the training series."""
         _refuse(inputs)
         if series is None:
-            return [self._outputs(*states) for states in self.states()]
-        return [self._complete(each) for each in series]
+            found = [self._functions(*states) for states in self.states()]
+        else:
+            found = [self._complete(each) for each in series]
+        return [(mean, variance + np.asarray(self.model.noise_variance)) for mean, variance in found]
 
-    def _outputs(self, mean: np.ndarray, std: np.ndarray) -> Moments:
+    def _functions(self, mean: np.ndarray, std: np.ndarray) -> Moments:
         mean, variance = self.posterior.predict(InputBelief(mean, std**2))
-        return np.asarray(mean), np.asarray(variance) + np.asarray(self.model.noise_variance)
+        return np.asarray(mean), np.asarray(variance)
 
     def _complete(self, series: np.ndarray) -> Moments:
         """The search starts from the states of similar training steps, with and without regard to their order."""
@@ -119,31 +125,51 @@ def _refuse(inputs) -> None:
 def fit(series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Settings) -> TimeDriven:
     """Fit states over time to series in standard units, with NaN for what is missing."""
     _refuse(inputs)
-    hyperpriors = {**default_hyperpriors(settings.n_states, False, None), "time_lengthscale": _TIME_LENGTHSCALE}
+    hyperpriors = {**default_hyperpriors(settings.n_states, True, None), "time_lengthscale": _TIME_LENGTHSCALE}
     data, rows = make_data(series, hyperpriors), np.concatenate(series)
-    model = _start(rows, data, settings)
-    idle = idle_parameters(False)
+    lengths = np.array([len(each) for each in series])
+    model = _start(rows, lengths, data, settings)
+    idle = idle_parameters(True)
     stages = [
         Stage("held signal-to-noise", min(50, settings.max_iter), (*SIGNAL_AND_NOISE, *idle)),
         Stage("all", settings.max_iter, idle),
     ]
     model, report = fit_model(model, data, stages, TOLERANCE, settings.callback)
-    lengths = np.array([len(each) for each in series])
     return TimeDriven(model, data, *solve(model, data), rows, lengths, report)
 
 
-def _start(rows: np.ndarray, data: SequenceData, settings: Settings) -> SequenceModel:
+def _start(rows: np.ndarray, lengths: np.ndarray, data: SequenceData, settings: Settings) -> SequenceModel:
     """States at the principal components, smoothed over time as far as each component asks for it."""
     q, p = settings.n_states, rows.shape[1]
     shape = (*data.is_real.shape, q)
     places = np.asarray(data.rows)[: len(rows)]
     components, precision = np.zeros((2, shape[0] * shape[1], q))
-    components[places] = principal_components(rows, q)
+    components[places] = _components(rows, lengths, q)
     precision[places] = np.where(np.isnan(rows).all(axis=1)[:, None], 0.0, _PRECISION)
     components, precision = components.reshape(shape), precision.reshape(shape)
     lengthscale = best_lengthscales(components, precision)
-    mean, _ = smooth(components, precision, lengthscale)
+    mean, *_ = smooth(components, precision, lengthscale)
     inducing = centres(mean.reshape(-1, q)[places], min(settings.n_inducing, len(rows)), settings.random_state)
     paths = Paths(in_float64(noise_for)(mean, lengthscale), np.full(shape, _PRECISION))
-    each = np.ones(p)
-    return SequenceModel(default_kernel(q, False), inducing, NOISE_VARIANCE * each, each, lengthscale, paths)
+    states = mean.reshape(-1, q)[places]
+    noise = _left(rows, states)
+    return SequenceModel(default_kernel(q, True), inducing, noise, np.ones(p), lengthscale, paths)
+
+
+def _components(rows: np.ndarray, lengths: np.ndarray, count: int) -> np.ndarray:
+    """Principal components: some of the means of the series, which tell them apart, the others of what moves in them."""
+    slow = min(int(_SLOW * count), len(lengths) - 1)
+    if not slow:
+        return principal_components(rows, count)
+    parts = np.split(rows, np.cumsum(lengths)[:-1])
+    means = np.stack([np.nansum(part, axis=0) / np.maximum(np.sum(~np.isnan(part), axis=0), 1) for part in parts])
+    means = np.repeat(means, lengths, axis=0)
+    return np.column_stack([principal_components(means, slow), principal_components(rows - means, count - slow)])
+
+
+def _left(rows: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """The noise variance of each output at the start, from what is not linear in the states."""
+    features = np.column_stack([np.ones(len(states)), states])
+    left = rows - features @ np.linalg.lstsq(features, np.nan_to_num(rows), rcond=None)[0]
+    counts = np.maximum(np.sum(~np.isnan(rows), axis=0), 1)
+    return np.clip(_NOISE * np.nansum(left**2, axis=0) / counts, *_NOISE_LIMITS)

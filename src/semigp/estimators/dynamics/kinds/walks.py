@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-# A walk that leaves the order of the training steps pays as much as this share of the mean squared distance.
-_JUMP = 1.0
+# What a walk pays, in mean squared distances: to leave the order of the training steps, and to stay or to skip a step.
+_JUMP, _UNEVEN = 1.0, 0.001
 
 
 def nearest_walk(
@@ -29,13 +29,13 @@ def _cheapest(squares: Float[np.ndarray, "T n"], lengths: Int[np.ndarray, " s"])
     """The walk with the lowest sum of squared distances and prices, by dynamic programming."""
     n = squares.shape[1]
     within = np.arange(n) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # the place of each row in its series
-    price = _JUMP * np.mean(squares[np.isfinite(squares)])
+    price, uneven = np.array([_JUMP, _UNEVEN]) * np.mean(squares[np.isfinite(squares)])
     cost, came = squares[0], np.zeros(squares.shape, int)
     for t in range(1, len(squares)):
         cheapest = int(np.argmin(cost))
         before, origin = np.full(n, cost[cheapest] + price), np.full(n, cheapest)
-        for back in (0, 1, 2):
-            from_here = np.where(within >= back, np.roll(cost, back), np.inf)
+        for back in (1, 0, 2):
+            from_here = np.where(within >= back, np.roll(cost, back), np.inf) + uneven * (back != 1)
             better = from_here < before
             before, origin = np.where(better, from_here, before), np.where(better, np.arange(n) - back, origin)
         cost, came[t] = before + squares[t], origin
