@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..core.devices.row_mesh import row_mesh
+    from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .forecasting.forecaster import GPForecaster
     from .imputation.imputer import GPImputer
@@ -23,6 +24,7 @@ __all__ = [
     "ParquetRows",
     "SemiDescribedGPRegressor",
     "SemiSupervisedGPClassifier",
+    "StateSpaceGP",
     "StreamingGPRegressor",
     "load",
     "row_mesh",
@@ -34,6 +36,7 @@ _MODULES = {
     "ParquetRows": ".streaming.row_sources",
     "SemiDescribedGPRegressor": ".regression.regressor",
     "SemiSupervisedGPClassifier": ".few_labels.classifier",
+    "StateSpaceGP": ".dynamics.state_space",
     "StreamingGPRegressor": ".streaming.regressor",
     "load": ".stored",
     "row_mesh": "..core.devices.row_mesh",

@@ -42,6 +42,9 @@ def stored_classes() -> dict[str, type]:
     from ..columns import Columns, Levels, Number, Time
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
+    from ..core.dynamics.chain import Chain, ChainMoves, ChainReference
+    from ..core.dynamics.fit import StateAnswer
+    from ..core.dynamics.model import StateData, StateFunction, StateModel
     from ..core.exact.certain import Hyperparameters
     from ..core.exact.gaps import Gaps
     from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
@@ -53,11 +56,12 @@ def stored_classes() -> dict[str, type]:
     from ..core.label_gp import LabelGP
     from ..core.rows.recognition import Weights
     from ..core.search.report import FitReport
+    from ..core.sequences.model import Marginals, Paths, SequenceData, SequenceModel
     from ..core.sparse.bound import Likelihood
     from ..core.sparse.factors import Factors
     from ..core.sparse.model import Data, Model
     from ..core.sparse.posterior import Posterior
-    from ..core.sparse.statistics import Block
+    from ..core.sparse.statistics import Block, Statistics
     from ..core.sparse.targets import Targets
     from ..frames import FrameKind
     from ..series import Panel, Timeline
@@ -67,6 +71,9 @@ def stored_classes() -> dict[str, type]:
     from .common.order import Arrangement
     from .common.table import Table
     from .common.units import Units
+    from .dynamics.kinds.markov import Markov, MarkovMember
+    from .dynamics.kinds.over_time import TimeDriven
+    from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
     from .few_labels.labels import LabelColumn, Labels
@@ -102,7 +109,8 @@ def stored_classes() -> dict[str, type]:
         StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
-        Driven, DrivenMember,
+        Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, StateAnswer, Chain, ChainMoves, ChainReference,
+        StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

@@ -62,14 +62,15 @@ class FunctionDraws:
         return _each_along(self, *checks.as_arrays(inputs))
 
 
-def _evaluate(kernel, inducing, features, feature_weights, inducing_weights, inputs):
+def evaluate(kernel, inducing, features, feature_weights, inducing_weights, inputs):
+    """The values of one draw at inputs (n, q), inside a compiled program."""
     return features(inputs) @ feature_weights + kernel.cross(inputs, inducing) @ inducing_weights
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _all_at(chunk: int, draws: FunctionDraws, inputs):
     def rows(block):
-        one = lambda f, a, b: _evaluate(draws.kernel, draws.inducing_inputs, f, a, b, block)  # noqa: E731
+        one = lambda f, a, b: evaluate(draws.kernel, draws.inducing_inputs, f, a, b, block)  # noqa: E731
         return jax.vmap(one, out_axes=1)(draws.features, draws.feature_weights, draws.inducing_weights)  # [rows, s, p]
 
     return jnp.swapaxes(map_rows(rows, inputs, chunk), 0, 1)
@@ -78,7 +79,7 @@ def _all_at(chunk: int, draws: FunctionDraws, inputs):
 @in_float64
 @jax.jit
 def _each_along(draws: FunctionDraws, inputs):
-    one = lambda f, a, b, x: _evaluate(draws.kernel, draws.inducing_inputs, f, a, b, x)  # noqa: E731
+    one = lambda f, a, b, x: evaluate(draws.kernel, draws.inducing_inputs, f, a, b, x)  # noqa: E731
     return jax.vmap(one)(draws.features, draws.feature_weights, draws.inducing_weights, inputs)
 
 

@@ -93,6 +93,10 @@ class Posterior:
         with jax.enable_x64(True):
             return _sample_functions(jax.tree.map(as_float64, self), key, int(n_samples), int(n_features))
 
+    def draw(self, key: Any, n_samples: int, n_features: int) -> FunctionDraws:
+        """The same as `sample_functions`, inside a compiled program."""
+        return _sample_functions(self, key, n_samples, n_features)
+
     def _for_rows(self, quantity: Callable, belief: InputBelief) -> Any:
         if belief.n_inputs != self.inducing_inputs.shape[1]:
             raise ValueError(

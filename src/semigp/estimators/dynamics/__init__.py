@@ -1,1 +1,1 @@
-"""StateSpaceGP: series as noisy functions of latent states that move."""
+"""StateSpaceGP: latent nonlinear dynamics."""

@@ -10,21 +10,23 @@ import numpy as np
 from ...series import in_order, read_series
 
 
-def read_covariates(covariates: Any, steps: int, names: list[str] | None = None) -> tuple[np.ndarray, list[str]]:
+def read_covariates(
+    covariates: Any, steps: int, names: list[str] | None = None, what: str = "covariates"
+) -> tuple[np.ndarray, list[str]]:
     """The values and names of the covariates. If `names` is given, the columns of a frame are put in that order."""
     if covariates is None:
         return np.zeros((steps, 0)), []
-    values, found = read_series(covariates, "covariates")
+    values, found = read_series(covariates, what)
     if len(values) != steps:
-        raise ValueError(f"covariates has {len(values)} rows; {steps} are needed, one for every step.")
+        raise ValueError(f"{what} has {len(values)} rows; {steps} are needed, one for every step.")
     if names is not None:
         if values.shape[1] != len(names):
-            raise ValueError(f"covariates has {values.shape[1]} columns; the model was fitted with {len(names)}.")
-        values = in_order(values, found, names, "covariates")
+            raise ValueError(f"{what} has {values.shape[1]} columns; the model was fitted with {len(names)}.")
+        values = in_order(values, found, names, what)
         if np.isnan(values).any():
-            raise ValueError("covariates holds NaN; of steps to come, all covariates must be known.")
+            raise ValueError(f"{what} holds NaN; of steps to come, all {what} must be known.")
     elif np.isnan(values).all(axis=0).any():
-        raise ValueError(f"covariates has no value in column {int(np.argmax(np.isnan(values).all(axis=0)))}.")
+        raise ValueError(f"{what} has no value in column {int(np.argmax(np.isnan(values).all(axis=0)))}.")
     return values, found.names
 
 

@@ -1,4 +1,4 @@
-"""What every kind of latent dynamics can do once it is fitted. All arrays are in standard units."""
+"""The contract of a kind of dynamics. All arrays are in standard units; the estimator turns results back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....core.search.report import Callback, FitReport
 
 @dataclass(frozen=True)
 class Settings:
-    """What a fit is told."""
+    """What a user has asked for."""
 
     n_states: int
     n_inducing: int
@@ -22,9 +22,11 @@ class Settings:
 
 
 class Dynamics(Protocol):
-    """Fitted latent dynamics with the outputs that belong to them."""
+    """Dynamics that were fitted to some series."""
 
-    report: FitReport
+    @property
+    def report(self) -> FitReport:
+        """How the fit went."""
 
     def states(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Mean and std (T, q) of q(x) of every training series."""
@@ -38,3 +40,10 @@ class Dynamics(Protocol):
         self, steps: int, inputs: np.ndarray | None, n_paths: int, random: np.random.Generator, number: int = -1
     ) -> np.ndarray:
         """Paths (n_paths, steps, p) that continue training series `number`."""
+
+
+class Fit(Protocol):
+    """The function that fits a kind of dynamics."""
+
+    def __call__(self, series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Settings) -> Dynamics:
+        """Dynamics fitted to series (T, p), whose gaps are NaN, and to their inputs (T, c)."""

@@ -1,0 +1,1 @@
+"""Engine: latent states that follow a GP from step to step, and outputs that are GPs of the states."""
