@@ -125,8 +125,8 @@ def load_mocap() -> tuple[np.ndarray, np.ndarray]:
 def load_mocap_test() -> tuple[np.ndarray, np.ndarray]:
     """Motions 18, a run, and 29, a walk, of the same subject: features (167, 59) and the number of the motion (167,).
 
-    They are no part of `load_mocap`. In both, columns 0–6 are the left leg, 7–13 the right leg, 14–31 the trunk from the
-    lower back to the head, 32–40 the left arm, 41–49 the right arm, all in radians, and 50–58 how the root moves.
+    They are no part of `load_mocap`. In both, columns 0–6 are the left leg, 7–13 the right leg, 14–31 the trunk from
+    the lower back to the head, 32–40 the left arm, 41–49 the right arm, all in radians, and 50–58 how the root moves.
     """
     file = scipy.io.loadmat(checked_path("mocap35/cmu35WalkJog.mat"))
     channels, motion = file["Ytest"].astype(float), np.argmax(file["lblstest"], axis=1)

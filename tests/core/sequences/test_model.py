@@ -67,7 +67,9 @@ def test_without_memory_it_is_the_bayesian_gplvm(random, series):
 def test_steps_that_fill_up_change_nothing(random, series):
     own, lengthscale = paths(random), np.array([2.0, 9.0])
     short = marginals(lengthscale, own, sequences.make_data(series))
-    filled = sequences.Paths(*(np.pad(each, [(0, 5), (0, 0), (0, 0)], constant_values=1.0) for each in vars(own).values()))
+    filled = sequences.Paths(
+        *(np.pad(each, [(0, 5), (0, 0), (0, 0)], constant_values=1.0) for each in vars(own).values())
+    )
     long = marginals(lengthscale, filled, sequences.make_data(series, length=12))
     np.testing.assert_allclose(long.divergence, short.divergence, rtol=1e-12)
     np.testing.assert_allclose(long.variance[:7], short.variance, rtol=1e-12)

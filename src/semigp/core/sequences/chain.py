@@ -8,14 +8,14 @@ q(x) = N(m, S) with S = (K⁻¹ + Λ)⁻¹, Λ = diag λ, is what pseudo-observa
 
     Ω_t = λ_t h hᵀ + Aᵀ Ω_{t+1} M_{t+1} A,   M_t = (I + Q Ω_t)⁻¹,   Ω_{T+1} = 0,   h = (1, 0)ᵀ,
 
-which is what the steps from t on tell about z_t, the state under q is again a chain: z_{t+1} = M A z_t + N(0, M Q), with
-M = M_{t+1}. Its marginal covariances have the diagonal of S as their first entries, and
+which is what the steps from t on tell about z_t, the state under q is again a chain: z_{t+1} = M A z_t + N(0, M Q),
+with M = M_{t+1}. Its marginal covariances have the diagonal of S as their first entries, and
 
     log|I + K Λ| = log|I + Ω_1| + Σ_{t>1} log|I + Q Ω_t|.
 
 Many chains run side by side, one for each series and latent input, in arrays (s, q). The axis of series has length 1
-where all series share a chain. Matrices are written out entry by entry: nothing here calls LAPACK, and the compiler makes
-one loop of every pass.
+where all series share a chain. Matrices are written out entry by entry: nothing here calls LAPACK, and the compiler
+makes one loop of every pass.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from jaxtyping import Float
 
 from ..numerics.pytrees import pytree
 from ..numerics.types import Array
-
 
 Entry = Float[Array, "s q"]
 Square = tuple[Entry, Entry, Entry, Entry]  # a11, a12, a21, a22

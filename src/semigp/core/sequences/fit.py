@@ -77,7 +77,7 @@ def fit(
         free, known = jax.tree.map(jnp.asarray, (unconstrain(model), data))
         best, report = maximise(lambda f: _loss_and_gradient(f, known), free, stages, tolerance, callback)
         fitted = in_float64(constrain)(best)
-    return fitted, with_signal_to_noise(report, signal_to_noise(fitted))
+    return fitted, with_signal_to_noise(report, signal_to_noise(fitted))  # type: ignore[arg-type]
 
 
 @in_float64
@@ -101,11 +101,11 @@ def solve(model: SequenceModel, data: SequenceData) -> tuple[Marginals, Statisti
 @functools.partial(jax.jit, compiler_options=QUICK_TO_COMPILE)
 def smooth(
     paths: Float[np.ndarray, "T s q"], precision: Float[np.ndarray, "T s q"], lengthscale: Float[np.ndarray, " q"]
-) -> tuple[Float[np.ndarray, "T s q"], Float[np.ndarray, "T s q"], Float[np.ndarray, " q"]]:
+) -> tuple[Float[Array, "T s q"], Float[Array, "T s q"], Float[Array, " q"]]:
     """Mean and variance of paths that were seen with noise of variance 1/precision, and the evidence of each column.
 
-    With S = (K⁻¹ + Λ)⁻¹ the mean is S Λ y, and log p(y) = -½ [log|I + KΛ| - log|Λ| + yᵀ Λ (y - S Λ y)] + constant. Steps
-    of precision 0 were not seen.
+    With S = (K⁻¹ + Λ)⁻¹ the mean is S Λ y, and log p(y) = -½ [log|I + KΛ| - log|Λ| + yᵀ Λ (y - S Λ y)] + constant.
+    Steps of precision 0 were not seen.
     """
     chain = given_precisions(Transition.of(lengthscale[None]), precision)
     gains = chain.gains()

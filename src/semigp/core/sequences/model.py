@@ -4,8 +4,8 @@ For latent input j of series s (Damianou et al. 2011), with times 1, …, T_s,
 
     x_j ~ N(0, K_j),   q(x_j) = N(m, (K_j⁻¹ + diag λ)⁻¹),   λ > 0.
 
-The ψ statistics need only the means and variances of single steps. So the bound is that of the Bayesian GP-LVM, and only
-the divergence of q(X) from its prior is another. The covariance K_j is a Matérn 3/2 of variance 1 with its own
+The ψ statistics need only the means and variances of single steps. So the bound is that of the Bayesian GP-LVM, and
+only the divergence of q(X) from its prior is another. The covariance K_j is a Matérn 3/2 of variance 1 with its own
 lengthscale, shared by all series.
 """
 
@@ -107,7 +107,7 @@ def _factor(time_lengthscale: Float[Array, " q"], length: int) -> Gains:
 
 
 def noise_for(mean: Float[Array, "T s q"], time_lengthscale: Float[Array, " q"]) -> Float[Array, "T s q"]:
-    """u = L⁻¹ m."""
+    """U = L⁻¹ m."""
     return _factor(time_lengthscale, len(mean)).innovations(mean)[0]
 
 

@@ -1,7 +1,7 @@
 """q(X) of a new series with holes, given a fitted model. q(U) is improved by what the new series shows.
 
-Kernel, noise, inducing inputs and the q(X) of the training series stay as they are. So the training rows enter the bound
-through their statistics alone, and these are added to the statistics of the new rows:
+Kernel, noise, inducing inputs and the q(X) of the training series stay as they are. So the training rows enter the
+bound through their statistics alone, and these are added to the statistics of the new rows:
 
     ⟨F̂⟩(training + new rows) - KL(q(X*) ‖ p(X*)).
 

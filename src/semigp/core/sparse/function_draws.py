@@ -58,7 +58,9 @@ class FunctionDraws:
     def along(self, inputs: Any) -> Float[Array, "s n p"]:
         """The values of the draws, each at its own inputs: draw i at `inputs[i]`, of (s, n, q)."""
         if np.shape(inputs)[0] != self.n_samples:
-            raise ValueError(f"inputs has {np.shape(inputs)[0]} sets of rows; each of {self.n_samples} draws needs one.")
+            raise ValueError(
+                f"inputs has {np.shape(inputs)[0]} sets of rows; each of {self.n_samples} draws needs one."
+            )
         return _each_along(self, *checks.as_arrays(inputs))
 
 

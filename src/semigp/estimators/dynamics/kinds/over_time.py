@@ -68,8 +68,8 @@ class TimeDriven:
         return [(mean, variance + np.asarray(self.model.noise_variance)) for mean, variance in found]
 
     def _functions(self, mean: np.ndarray, std: np.ndarray) -> Moments:
-        mean, variance = self.posterior.predict(InputBelief(mean, std**2))
-        return np.asarray(mean), np.asarray(variance)
+        found = self.posterior.predict(InputBelief(mean, std**2))
+        return np.asarray(found[0]), np.asarray(found[1])
 
     def _complete(self, series: np.ndarray) -> Moments:
         """The search starts from the states of similar training steps, with and without regard to their order."""
@@ -157,7 +157,7 @@ def _start(rows: np.ndarray, lengths: np.ndarray, data: SequenceData, settings: 
 
 
 def _components(rows: np.ndarray, lengths: np.ndarray, count: int) -> np.ndarray:
-    """Principal components: some of the means of the series, which tell them apart, the others of what moves in them."""
+    """Principal components, some of the means of the series, which tell them apart, and some of what moves in them."""
     slow = min(int(_SLOW * count), len(lengths) - 1)
     if not slow:
         return principal_components(rows, count)

@@ -13,7 +13,7 @@ _JUMP, _UNEVEN = 1.0, 0.001
 def nearest_walk(
     series: Float[np.ndarray, "T p"], rows: Float[np.ndarray, "n p"], lengths: Int[np.ndarray, " s"], count: int
 ) -> tuple[Int[np.ndarray, " T"], Int[np.ndarray, "T k"]]:
-    """A walk through the training steps that stays near the series, and the `count` nearest training steps of each step.
+    """A walk through the training steps that stays near the series, and the `count` nearest ones of each step.
 
     The walk goes on to the next training step, stays, or skips one, and it may jump anywhere for a price. So where
     nothing is known it follows the training series that was similar before.
