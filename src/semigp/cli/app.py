@@ -34,6 +34,7 @@ EXPERIMENTS = {
     "state-space": "semigp.experiments.state_space",
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
+    "motion": "semigp.experiments.motion",
 }
 _BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming")
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in _BENCHMARKS}

@@ -122,6 +122,18 @@ def load_mocap() -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
 
 
+def load_mocap_test() -> tuple[np.ndarray, np.ndarray]:
+    """Motions 18, a run, and 29, a walk, of the same subject: features (167, 59) and the number of the motion (167,).
+
+    They are no part of `load_mocap`. In both, columns 0–6 are the left leg, 7–13 the right leg, 14–31 the trunk from
+    the lower back to the head, 32–40 the left arm, 41–49 the right arm, all in radians, and 50–58 how the root moves.
+    """
+    file = scipy.io.loadmat(checked_path("mocap35/cmu35WalkJog.mat"))
+    channels, motion = file["Ytest"].astype(float), np.argmax(file["lblstest"], axis=1)
+    parts = [_mocap_features(channels[motion == each]) for each in range(2)]
+    return np.concatenate(parts), np.repeat([18, 29], [len(part) for part in parts])
+
+
 def _mocap_features(frames: np.ndarray) -> np.ndarray:
     """The joint angles folded into ±90°, and the movement of the root from each frame to the next."""
     before, now = frames[:-1], frames[1:]

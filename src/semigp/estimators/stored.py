@@ -56,11 +56,12 @@ def stored_classes() -> dict[str, type]:
     from ..core.label_gp import LabelGP
     from ..core.rows.recognition import Weights
     from ..core.search.report import FitReport
+    from ..core.sequences.model import Marginals, Paths, SequenceData, SequenceModel
     from ..core.sparse.bound import Likelihood
     from ..core.sparse.factors import Factors
     from ..core.sparse.model import Data, Model
     from ..core.sparse.posterior import Posterior
-    from ..core.sparse.statistics import Block
+    from ..core.sparse.statistics import Block, Statistics
     from ..core.sparse.targets import Targets
     from ..frames import FrameKind
     from ..series import Panel, Timeline
@@ -71,6 +72,7 @@ def stored_classes() -> dict[str, type]:
     from .common.table import Table
     from .common.units import Units
     from .dynamics.kinds.markov import Markov, MarkovMember
+    from .dynamics.kinds.over_time import TimeDriven
     from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
@@ -112,7 +114,7 @@ def stored_classes() -> dict[str, type]:
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
         Driven, DrivenMember, SharedGPLVM, ViewPosteriors, ViewTable,
         Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, StateAnswer, Chain, ChainMoves, ChainReference,
-        StateData, StateFunction, StateModel,
+        StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

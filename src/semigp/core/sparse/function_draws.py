@@ -52,7 +52,16 @@ class FunctionDraws:
         checks.check_matrix("inputs", inputs, self.inducing_inputs.shape[1], "the model")
         if np.shape(inputs)[0] != self.n_samples:
             raise ValueError(f"inputs has {np.shape(inputs)[0]} rows; each of {self.n_samples} draws needs one.")
-        return _each_at(self, *checks.as_arrays(inputs))
+        (inputs,) = checks.as_arrays(inputs)
+        return _each_along(self, inputs[:, None])[:, 0]
+
+    def along(self, inputs: Any) -> Float[Array, "s n p"]:
+        """The values of the draws, each at its own inputs: draw i at `inputs[i]`, of (s, n, q)."""
+        if np.shape(inputs)[0] != self.n_samples:
+            raise ValueError(
+                f"inputs has {np.shape(inputs)[0]} sets of rows; each of {self.n_samples} draws needs one."
+            )
+        return _each_along(self, *checks.as_arrays(inputs))
 
 
 def evaluate(kernel, inducing, features, feature_weights, inducing_weights, inputs):
@@ -71,8 +80,8 @@ def _all_at(chunk: int, draws: FunctionDraws, inputs):
 
 @in_float64
 @jax.jit
-def _each_at(draws: FunctionDraws, inputs):
-    one = lambda f, a, b, x: evaluate(draws.kernel, draws.inducing_inputs, f, a, b, x[None])[0]  # noqa: E731
+def _each_along(draws: FunctionDraws, inputs):
+    one = lambda f, a, b, x: evaluate(draws.kernel, draws.inducing_inputs, f, a, b, x)  # noqa: E731
     return jax.vmap(one)(draws.features, draws.feature_weights, draws.inducing_weights, inputs)
 
 

@@ -44,7 +44,8 @@ class StateSpaceGP(Saved, BaseEstimator):
     n_states : int
         The number of latent states, q.
     dynamics : str
-        "markov" is the model above.
+        "markov" is the model above. With "time" the states are smooth functions of time, each with its own
+        lengthscale, and there are no inputs: for series with many outputs of which some are missing for a while.
     n_inducing : int, optional
         The number of inducing points of each function. By default a tenth of the steps, at least 15 and at most 40.
     max_iter : int
