@@ -12,6 +12,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from .estimators import (
         BayesianGPLVM,
+        DeepGPRegressor,
         GPForecaster,
         GPImputer,
         ParquetRows,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BayesianGPLVM",
+    "DeepGPRegressor",
     "GPForecaster",
     "GPImputer",
     "ParquetRows",

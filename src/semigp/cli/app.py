@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "systems": "semigp.experiments.systems",
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
+    "deep": "semigp.experiments.deep",
 }
 _BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming")
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in _BENCHMARKS}

@@ -51,6 +51,7 @@ def stored_classes() -> dict[str, type]:
     from ..core.inputs.priors import GaussianPrior, RowPrior, StandardPrior
     from ..core.kernels import RBF, Bias, Linear, Sum, White
     from ..core.label_gp import LabelGP
+    from ..core.layers.hidden import HiddenLayer
     from ..core.rows.recognition import Weights
     from ..core.search.report import FitReport
     from ..core.sparse.bound import Likelihood
@@ -67,6 +68,8 @@ def stored_classes() -> dict[str, type]:
     from .common.order import Arrangement
     from .common.table import Table
     from .common.units import Units
+    from .deep.regressor import DeepGPRegressor
+    from .deep.stacked_component import StackedComponent
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
     from .few_labels.labels import LabelColumn, Labels
@@ -102,7 +105,7 @@ def stored_classes() -> dict[str, type]:
         StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
-        Driven, DrivenMember,
+        Driven, DrivenMember, DeepGPRegressor, HiddenLayer, StackedComponent,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,
