@@ -17,7 +17,7 @@ def table(random):
 
 
 def _plan(*tables, n_chains=1):
-    return Plan(tables, GROUPS, None, n_chains, False, seed=3)
+    return Plan(tables, GROUPS, None, None, n_chains, False, seed=3)
 
 
 def _never(chain, iteration, value):

@@ -3,11 +3,12 @@
 import jax
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from semigp.core import InputBelief
 from semigp.core.exact.certain import Hyperparameters
 from semigp.core.layers.hidden import HiddenLayer, through
-from semigp.estimators.deep.stacked_component import StackedComponent
+from semigp.estimators.deep.stacked_component import BentDensity, StackedComponent
 from semigp.estimators.regression.certain_component import CertainComponent
 
 
@@ -64,3 +65,12 @@ def test_inducing_inputs_are_bent_too(random):
     exact, found = component.predict(_certain(points)), sparse.predict(_certain(points))
     np.testing.assert_allclose(found[0], exact[0], atol=1e-3)
     assert found[1] == pytest.approx(exact[1], rel=1e-2)
+
+
+def test_density_of_outputs_at_candidates(random):
+    """SciPy's normal density with the moments that the component predicts, for three rows at four candidates each."""
+    component, options, outputs = _component(random, 0.3), random.normal(size=(3, 4, 2)), random.normal(size=(3, 1))
+    density = BentDensity.given(component.layers, component.parameters, component.inputs, component.targets)
+    mean, variance = (part.reshape(3, 4) for part in component.predict(_certain(options.reshape(12, 2))))
+    expected = norm(mean, np.sqrt(variance)).logpdf(outputs)
+    np.testing.assert_allclose(density.log_densities(options, outputs), expected, rtol=1e-9)

@@ -3,13 +3,14 @@
 A chain has random features of its own. It begins with a part of the rows held back: the hidden layers start near the
 identity, under the GP with one layer that fits the other rows best, and Hamiltonian Monte Carlo moves everything. What
 its draws say of the rows that were held back is noted, together with what the GP with one layer says. Then all rows
-take part. If there are several tables, which are draws of missing inputs, the chain goes from one to the next.
+take part. If inputs are missing, there are several tables, and the chain goes from one to the next. What was missing is
+drawn anew before each draw of the layers, by how well candidates explain the outputs through the present layers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,10 +20,12 @@ from ...core.layers.density import StackDensity
 from ...core.layers.hamiltonian import Hamiltonian
 from ...core.layers.hidden import through
 from ...core.layers.stack import Stack
+from ..particles.chains import sweep
+from ..particles.relations import Relations
 from ..particles.side_by_side import IsStopped, Tell, run_chains
 from .complete_tables import CompleteTable
 from .depths import log_mean
-from .stacked_component import StackedComponent
+from .stacked_component import BentDensity, StackedComponent
 
 # Rows are held back in so many parts, one for each chain in turn.
 _PARTS = 5
@@ -45,6 +48,7 @@ class Plan:
 
     tables: Sequence[CompleteTable]
     groups: np.ndarray  # the number of the column of every input
+    relations: Relations | None  # by which missing inputs are drawn anew; None if nothing is
     inducing: np.ndarray | None  # for the GPs on top, if they are not exact
     n_chains: int
     has_shared_noise: bool
@@ -127,19 +131,27 @@ class _Walk:
         """The log density of new rows under the next draw."""
         self._advance(_BETWEEN_TRIALS)
         layers = self.stack.layers(self.sampler.position)
-        bent = through(layers, inputs)
-        density = OutputDensity.given(self._on_top(bent, targets), bent, targets, precision=float)
-        return density.log_densities(through(layers, new)[:, None], truth)[:, 0]
+        density = BentDensity.given(layers, self._on_top(through(layers, inputs), targets), inputs, targets)
+        return density.log_densities(new[:, None], truth)[:, 0]
 
     def next_of(self, table: CompleteTable, is_first: bool) -> StackedComponent:
-        """The next draw given a table."""
-        rows = self.plan.rows
+        """The next draw given a table, in which what is missing is first drawn anew."""
+        rows, table = self.plan.rows, self._drawn_anew(table)
         inputs, targets = table.inputs[rows], table.targets[rows]
         self.sampler.move_to(StackDensity(self.stack, inputs, targets, self.plan.has_shared_noise))
         self._advance(_ALL_ROWS if is_first else _BETWEEN, is_adapting=is_first)
         layers = self.stack.layers(self.sampler.position)
         parameters = self._on_top(through(layers, inputs), targets)
         return StackedComponent(layers, table.inputs, table.targets, parameters, self.plan.inducing)
+
+    def _drawn_anew(self, table: CompleteTable) -> CompleteTable:
+        relations, rows = self.plan.relations, self.plan.rows
+        if relations is None:
+            return table
+        layers, inputs = self.stack.layers(self.sampler.position), table.inputs.copy()
+        parameters = self._on_top(through(layers, inputs[rows]), table.targets[rows])
+        sweep(inputs, table.targets, relations, partial(BentDensity.given, layers, parameters), self.random)
+        return replace(table, inputs=inputs)
 
     def _on_top(self, bent: np.ndarray, targets: np.ndarray) -> Hyperparameters:
         """The hyperparameters of the GP on top."""

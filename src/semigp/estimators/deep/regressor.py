@@ -22,8 +22,11 @@ from ..common.checks import check_outputs
 from ..common.component import Component
 from ..common.reports import Stopwatch
 from ..common.sklearn_private import Interval
+from ..particles.relations import Relations
 from ..particles.side_by_side import map_side_by_side
+from ..regression.certain_component import CertainComponent
 from ..regression.gathering import Gathering
+from ..regression.particle_inputs import ParticleInputs
 from ..regression.posteriors.particles import inducing_inputs
 from ..regression.regressor import SemiDescribedGPRegressor, paired
 from .chains import ITERATIONS, Chain, Plan, draw_chains
@@ -169,11 +172,17 @@ class DeepGPRegressor(SemiDescribedGPRegressor):
         return Plan(
             tables,
             np.repeat(np.arange(len(self._x_units.widths)), self._x_units.widths),
+            self._relations(len(tables[0].targets)),
             inducing_inputs(self._recipe(everyone, None), tables[0].inputs),
             self.n_chains,
             self.output_noise == "shared",
             self._seed,
         )
+
+    def _relations(self, n_rows: int) -> Relations | None:
+        """How missing inputs are drawn anew. None if nothing is missing, or if not all rows have certain inputs."""
+        is_certain = isinstance(self._components[0], CertainComponent) and n_rows == len(self._table.targets)
+        return self._inputs.relations if is_certain and isinstance(self._inputs, ParticleInputs) else None
 
     def _weigh(self, chains: list[Chain]) -> None:
         """Set the weights of all depths, by the rows that were held back, and the draws of every depth."""

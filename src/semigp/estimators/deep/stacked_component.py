@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import InputBelief
-from ...core.exact.certain import Hyperparameters
+from ...core.exact.certain import Hyperparameters, OutputDensity
 from ...core.layers.hidden import HiddenLayer, through
 from ..regression.certain_component import CertainComponent
 
@@ -71,3 +71,29 @@ class StackedFunctions:
     def __call__(self, inputs: Any) -> Any:
         """The values of all functions at the same inputs (n, d)."""
         return self.functions(through(self.layers, np.asarray(inputs)))[: self.n_samples]
+
+
+@dataclass(frozen=True)
+class BentDensity:
+    """The density of the outputs of rows at any inputs, through hidden layers, given the outputs of other rows."""
+
+    layers: tuple[HiddenLayer, ...]
+    on_top: OutputDensity
+
+    @classmethod
+    def given(
+        cls,
+        layers: tuple[HiddenLayer, ...],
+        parameters: Hyperparameters,
+        inputs: np.ndarray,
+        targets: np.ndarray,
+        inducing: np.ndarray | None = None,
+    ) -> BentDensity:
+        """The density given these rows."""
+        bent, between = through(layers, inputs), None if inducing is None else through(layers, inducing)
+        return cls(layers, OutputDensity.given(parameters, bent, targets, between, precision=float))
+
+    def log_densities(self, options: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The log density of the outputs of b rows at c candidates for the inputs of each: (b, c, d) → (b, c)."""
+        bent = through(self.layers, options.reshape(-1, options.shape[2]))
+        return self.on_top.log_densities(bent.reshape(*options.shape[:2], -1), targets)
