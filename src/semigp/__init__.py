@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .estimators import (
         BayesianGPLVM,
+        DeepGPRegressor,
         GPForecaster,
         GPImputer,
         ParquetRows,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesianGPLVM",
     "Comparison",
+    "DeepGPRegressor",
     "GPForecaster",
     "GPImputer",
     "ParquetRows",

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from semigp import (
     BayesianGPLVM,
+    DeepGPRegressor,
     GPForecaster,
     GPImputer,
     SemiDescribedGPRegressor,
@@ -37,6 +38,7 @@ MODELS = {
     "latent": BayesianGPLVM(2, n_inducing=8, **SMALL),
     "classifier": SemiSupervisedGPClassifier(2, n_inducing=8, **SMALL),
     "stream": StreamingGPRegressor(8, batch_size=20, n_passes=3, **SMALL),
+    "deep": DeepGPRegressor(n_chains=1, n_inducing=8, n_draws=4, **SMALL),
 }
 
 

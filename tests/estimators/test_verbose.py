@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from semigp import (
     BayesianGPLVM,
+    DeepGPRegressor,
     GPForecaster,
     GPImputer,
     SemiDescribedGPRegressor,
@@ -38,6 +39,8 @@ ASKED = {
         "predict": (NEW,), "impute": (NEW, Y[:7]), "sample_y": (NEW, 2, 0)}),
     "mixture": (SemiDescribedGPRegressor(8, n_draws=2, posterior="mixture", **SMALL), (X, Y), {
         "predict": (NEW,), "impute": (NEW, Y[:7])}),
+    "deep": (DeepGPRegressor(n_chains=1, n_inducing=8, n_draws=2, **SMALL), (X, Y), {
+        "predict": (NEW,), "impute": (NEW, Y[:7]), "sample_y": (NEW, 2, 0)}),
     "stream": (StreamingGPRegressor(8, batch_size=15, n_passes=1, **SMALL), (X, Y), {
         "predict": (NEW,), "impute": (NEW, Y[:7]), "sample_y": (NEW, 2, 0)}),
     "imputer": (GPImputer(2, max_iter=3, random_state=0), (X,), {

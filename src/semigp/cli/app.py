@@ -35,6 +35,7 @@ EXPERIMENTS = {
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
     "motion": "semigp.experiments.motion",
+    "deep": "semigp.experiments.deep",
 }
 _BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming")
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in _BENCHMARKS}

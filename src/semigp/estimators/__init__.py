@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..core.devices.row_mesh import row_mesh
     from .dynamics.state_space import StateSpaceGP
+    from .deep.regressor import DeepGPRegressor
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .forecasting.forecaster import GPForecaster
     from .imputation.imputer import GPImputer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BayesianGPLVM",
+    "DeepGPRegressor",
     "GPForecaster",
     "GPImputer",
     "ParquetRows",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 _MODULES = {
     "BayesianGPLVM": ".latent.gplvm",
+    "DeepGPRegressor": ".deep.regressor",
     "GPForecaster": ".forecasting.forecaster",
     "GPImputer": ".imputation.imputer",
     "ParquetRows": ".streaming.row_sources",

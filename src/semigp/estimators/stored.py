@@ -54,6 +54,7 @@ def stored_classes() -> dict[str, type]:
     from ..core.inputs.priors import GaussianPrior, RowPrior, StandardPrior
     from ..core.kernels import RBF, Bias, Linear, Sum, White
     from ..core.label_gp import LabelGP
+    from ..core.layers.hidden import HiddenLayer
     from ..core.rows.recognition import Weights
     from ..core.search.report import FitReport
     from ..core.sequences.model import Marginals, Paths, SequenceData, SequenceModel
@@ -74,6 +75,8 @@ def stored_classes() -> dict[str, type]:
     from .dynamics.kinds.markov import Markov, MarkovMember
     from .dynamics.kinds.over_time import TimeDriven
     from .dynamics.state_space import StateSpaceGP
+    from .deep.regressor import DeepGPRegressor
+    from .deep.stacked_component import StackedComponent
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
     from .few_labels.labels import LabelColumn, Labels
@@ -115,6 +118,7 @@ def stored_classes() -> dict[str, type]:
         Driven, DrivenMember, SharedGPLVM, ViewPosteriors, ViewTable,
         Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, StateAnswer, Chain, ChainMoves, ChainReference,
         StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
+        Driven, DrivenMember, DeepGPRegressor, HiddenLayer, StackedComponent,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

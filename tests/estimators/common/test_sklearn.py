@@ -3,9 +3,10 @@
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from semigp import SemiDescribedGPRegressor, StreamingGPRegressor
+from semigp import DeepGPRegressor, SemiDescribedGPRegressor, StreamingGPRegressor
 
 SMALL = SemiDescribedGPRegressor(n_inducing=20, max_iter=20, n_draws=2)
+DEEP = DeepGPRegressor(n_chains=1, n_inducing=20, max_iter=20, n_draws=2)
 STREAM = StreamingGPRegressor(n_inducing=10, n_passes=3)
 
 
@@ -17,8 +18,8 @@ def test_check(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([STREAM])
-def test_check_stream(estimator, check):
+@parametrize_with_checks([STREAM, DEEP])
+def test_check_slow(estimator, check):
     check(estimator)
 
 

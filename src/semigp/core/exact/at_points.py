@@ -94,6 +94,21 @@ def kernel_slopes(
     return float(totals.sum()), squares, lines
 
 
+def input_slopes(
+    kernel: BumpsAndLines,
+    points: Float[np.ndarray, "n d"],
+    weights: Float[np.ndarray, "a n"],
+    pulls: Float[np.ndarray, "a n"],
+    at: Any = slice(None),
+) -> Float[np.ndarray, "a d"]:
+    """Σ_b W_ab ∂k(x_a, x_b)/∂x_a = (P X - diag(P 1) X) diag(1/ℓ²) + W X diag(v), for the rows `at`.
+
+    `pulls` is P, the weights times the first term of k.
+    """
+    curved = pulls @ points - pulls.sum(axis=1)[:, None] * points[at]
+    return curved / kernel.lengthscales**2 + (weights @ points) * kernel.linear
+
+
 @dataclass(frozen=True)
 class Predictor:
     """A GP of p outputs, conditioned on rows. With h = R k(Z, x), its mean is hᵀl, and h²ᵀg of k(x, x) is explained."""

@@ -58,10 +58,9 @@ def fit_hyperparameters(
     With shared noise all outputs have the same s and r.
     """
     q = int(groups.max()) + 1 if len(groups) else 1
-    means = np.r_[np.full(q, 0.5 * np.log(q)), np.full(q, _LINEAR - np.log(q)), _NOISE]
-    spreads = np.r_[np.full(q, _LENGTHSCALE_SPREAD), np.full(q, _LINEAR_SPREAD), _NOISE_SPREAD]
+    means, spreads = log_priors(q)
     first = means if start is None else start.free
-    patterns = list(_patterns(targets))
+    patterns = list(patterns_of(targets))
 
     def loss(free: np.ndarray) -> tuple[float, np.ndarray]:
         deviations = (free - means) / spreads
@@ -75,20 +74,16 @@ def fit_hyperparameters(
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iterations})
     # The last digits depend on where arrays lie in memory, so that a fit in another thread would differ.
     best, evidence = np.round(found.x, _DECIMALS), -round(float(found.fun), _DECIMALS)
-    return _with_noise(best, evidence, inputs, targets, groups, patterns, has_shared_noise)
+    return with_noise(best, evidence, inputs, targets, groups, has_shared_noise)
 
 
-def with_noise(
-    found: Hyperparameters,
-    inputs: Float[np.ndarray, "n d"],
-    targets: Float[np.ndarray, "n p"],
-    groups: Int[np.ndarray, " d"],
-) -> Hyperparameters:
-    """The same lengthscales and linear variances for other outputs, which choose noise and scale of their own."""
-    return _with_noise(found.free, found.log_evidence, inputs, targets, groups, list(_patterns(targets)), False)
+def log_priors(q: int) -> tuple[Float[np.ndarray, " h"], Float[np.ndarray, " h"]]:
+    """Means and standard deviations of the hyperpriors of q groups: on log ℓ and log v of every group, and on log r."""
+    means = np.r_[np.full(q, 0.5 * np.log(q)), np.full(q, _LINEAR - np.log(q)), _NOISE]
+    return means, np.r_[np.full(q, _LENGTHSCALE_SPREAD), np.full(q, _LINEAR_SPREAD), _NOISE_SPREAD]
 
 
-def _patterns(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def patterns_of(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Outputs that are known in the same rows, together with these rows. Outputs that are never known are left out."""
     known = ~np.isnan(targets)
     if known.all():
@@ -102,21 +97,31 @@ def _patterns(targets: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 def _loss(
     free: np.ndarray, X: np.ndarray, Y: np.ndarray, groups: np.ndarray, has_shared_noise: bool = False
 ) -> tuple[float, np.ndarray]:
-    """-log p(Y) without constants, and its gradient: ½ Σ_p n log s_p + p/2 log|K + rI|."""
-    (n, p), q = Y.shape, len(free) // 2
+    """-log p(Y) without constants, and its gradient."""
+    q = len(free) // 2
     lengthscales, linear, noise = np.exp(free[:q])[groups], np.exp(free[q : 2 * q])[groups], np.exp(free[-1])
     scaled = X / lengthscales
     bump = bumps(scaled, scaled)
-    inverse, log_determinant = _inverse(bump + (X * linear) @ X.T, noise)
-    weights = inverse @ Y
-    scale = np.sum(Y * weights, axis=0) / n + JITTER
-    scale = np.full(p, scale.mean()) if has_shared_noise else scale
-    value = 0.5 * n * float(np.sum(np.log(scale))) + 0.5 * p * log_determinant
-    # ∂value/∂K = -½ M,  M = Σ_p α_p α_pᵀ/s_p - p (K + rI)⁻¹
-    M = (weights / scale) @ weights.T - p * inverse
+    value, M = evidence_of(bump + (X * linear) @ X.T, noise, Y, has_shared_noise)
     _, *by_input = kernel_slopes(BumpsAndLines(1.0, lengthscales, linear), X, bump, M)
     slopes = [np.bincount(groups, part, q) for part in by_input]
-    return value, -0.5 * np.r_[(*slopes, noise * np.trace(M))]
+    return -value, -0.5 * np.r_[(*slopes, noise * np.trace(M))]
+
+
+def evidence_of(
+    covariance: Float[np.ndarray, "n n"], noise: float, Y: Float[np.ndarray, "n p"], has_shared_noise: bool = False
+) -> tuple[float, Float[np.ndarray, "n n"]]:
+    """Log p(Y) with the best scales, without constants, and M: with K it changes by ½ Σ M ∘ dK, with log r by ½ r tr M.
+
+    log p(Y) = -½ Σ_p n log s_p - p/2 log|K + rI|, and M = Σ_p α_p α_pᵀ/s_p - p (K + rI)⁻¹. The memory of K is used.
+    """
+    n, p = Y.shape
+    inverse, log_determinant = _inverse(covariance, noise)
+    weights = inverse @ Y  # α
+    scale = np.sum(Y * weights, axis=0) / n + JITTER
+    scale = np.full(p, scale.mean()) if has_shared_noise else scale
+    value = -0.5 * n * float(np.sum(np.log(scale))) - 0.5 * p * log_determinant
+    return value, (weights / scale) @ weights.T - p * inverse
 
 
 def _inverse(covariance: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
@@ -130,21 +135,20 @@ def _with_diagonal(covariance: np.ndarray, noise: float) -> np.ndarray:
     return covariance
 
 
-def _with_noise(
-    free: np.ndarray,
+def with_noise(
+    free: Float[np.ndarray, " h"],
     evidence: float,
-    X: np.ndarray,
-    Y: np.ndarray,
-    groups: np.ndarray,
-    patterns: list,
-    has_shared_noise: bool,
+    inputs: Float[np.ndarray, "n d"],
+    targets: Float[np.ndarray, "n p"],
+    groups: Int[np.ndarray, " d"],
+    has_shared_noise: bool = False,
 ) -> Hyperparameters:
     """The hyperparameters with noise and scale of every output. Several outputs choose their noise from a grid."""
-    q, p = len(free) // 2, Y.shape[1]
+    q, p = len(free) // 2, targets.shape[1]
     noise, scale = np.full(p, np.exp(free[-1])), np.ones(p)
     found = Hyperparameters(np.exp(free[:q])[groups], np.exp(free[q:-1])[groups], noise, scale, evidence, free)
-    for rows, outputs in patterns:
-        covariance, known = found.kernel(X[rows], X[rows]), Y[np.ix_(rows, outputs)]
+    for rows, outputs in patterns_of(targets):
+        covariance, known = found.kernel(inputs[rows], inputs[rows]), targets[np.ix_(rows, outputs)]
         if p == 1 or has_shared_noise:
             white = scipy.linalg.solve_triangular(
                 np.linalg.cholesky(_with_diagonal(covariance, noise[0])), known, lower=True
@@ -199,7 +203,7 @@ class OutputDensity:
     ) -> OutputDensity:
         """The density given the outputs of these rows, NaN where missing, exactly or through inducing inputs."""
         parts = []
-        for rows, outputs in _patterns(targets):
+        for rows, outputs in patterns_of(targets):
             known = inputs[rows], targets[np.ix_(rows, outputs)], parameters.noise[outputs] + JITTER, precision
             parts.append((outputs, _predictor(parameters.kernel, inducing, *known)))
         return cls(parameters, tuple(parts))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 
-from .at_points import BumpsAndLines, inverse_of
+from .at_points import BumpsAndLines, input_slopes, inverse_of
 from .evidence import NOISE_FLOOR
 
 
@@ -37,8 +37,7 @@ class DataEvidence:
 
     def slopes(self) -> Float[np.ndarray, "n q"]:
         """The derivatives G by the inputs. Those by the targets are -α."""
-        everywhere = np.arange(len(self.inputs))
-        return self._by_inputs(self._pull, self._pull * self._bump, self.inputs, everywhere)
+        return input_slopes(self.kernel, self.inputs, self._pull, self._pull * self._bump)
 
     def along(
         self,
@@ -72,14 +71,10 @@ class DataEvidence:
         direction[rows, columns] = 1.0
         still = self._pull[at]
         return (
-            self._by_inputs(pull, pulls, X, at) + self._by_inputs(still, still * self._bump[at], direction, at),
+            input_slopes(kernel, X, pull, pulls, at)
+            + input_slopes(kernel, direction, still, still * self._bump[at], at),
             weights,
         )
-
-    def _by_inputs(self, pull: np.ndarray, pulls: np.ndarray, inputs: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Rows of G, from rows of M and P."""
-        curved = pulls @ inputs - pulls.sum(axis=1)[:, None] * inputs[at]
-        return curved / self.kernel.lengthscales**2 + (pull @ inputs) * self.kernel.linear
 
 
 def _on_both_sides(changes: Float[np.ndarray, "r n"], rows: np.ndarray, at: np.ndarray) -> Float[np.ndarray, "f n"]:

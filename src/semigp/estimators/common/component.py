@@ -20,6 +20,7 @@ from ...core.search.report import Callback, FitReport
 from ...core.search.stages import Stage
 from ...core.sparse.defaults import NOISE_VARIANCE, default_hyperpriors, default_kernel, idle_parameters
 from ...core.sparse.fit import SIGNAL_AND_NOISE, fit
+from ...core.sparse.function_draws import FunctionDraws
 from ...core.sparse.model import Data, Model, make_data, posterior, start
 from .starts import START_VARIANCE, centres, starting_inputs
 from .table import Table
@@ -106,6 +107,10 @@ class Component:
         """Mean and variance of new outputs, noise included."""
         mean, variance = self.posterior.predict(belief)
         return np.asarray(mean), np.asarray(variance) + self.noise_variance
+
+    def sample_functions(self, key: Any, n_samples: int) -> FunctionDraws:
+        """Draw whole functions from the posterior, without noise."""
+        return self.posterior.sample_functions(key, n_samples)
 
 
 def fit_component(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -41,6 +42,17 @@ _ROWS_TO_FIT, _ROWS_AT_END = 500, 1000
 
 # A first guess of the table, in which every hole is filled.
 Start = Callable[[np.random.Generator], np.ndarray]
+
+
+class RowDensity(Protocol):
+    """What weighs candidates."""
+
+    def log_densities(self, options: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The log density (b, c) of the outputs of b rows at c candidates for the inputs of each."""
+
+
+# (inputs, outputs, inducing inputs or None) of rows → the density of the outputs of other rows
+DensityGiven = Callable[[np.ndarray, np.ndarray, np.ndarray | None], RowDensity]
 
 
 @dataclass(frozen=True)
@@ -121,10 +133,10 @@ def _draw_chain(
     table = start(random)
     parameters = _fit(search, table, targets, relations, parameters, _START)
     particles: list[Particle] = []
-    for sweep in range(schedule.n_sweeps):
-        _sweep(table, targets, relations, parameters, random)
-        stop = tell(sweep, parameters.log_evidence)
-        is_kept = schedule.is_kept(sweep) or (stop and not particles)
+    for number in range(schedule.n_sweeps):
+        sweep(table, targets, relations, partial(OutputDensity.given, parameters), random)
+        stop = tell(number, parameters.log_evidence)
+        is_kept = schedule.is_kept(number) or (stop and not particles)
         most_rows = _ROWS_AT_END if is_kept else _ROWS_TO_FIT
         # The better the table, the less noise: the next sweep should know.
         parameters = _fit(search, table, targets, relations, parameters, _LATER, most_rows)
@@ -152,14 +164,14 @@ def _fit(
     return fit_hyperparameters(table[rows], targets[rows], groups, start, most, search.has_shared_noise)
 
 
-def _sweep(
+def sweep(
     table: np.ndarray,
     targets: np.ndarray,
     relations: Relations,
-    parameters: Hyperparameters,
+    density_given: DensityGiven,
     random: np.random.Generator,
 ) -> None:
-    """Choose the inputs of all rows with holes anew, in place."""
+    """Choose the inputs of all rows with holes anew, in place, by the density of outputs given other rows."""
     columns = random.permutation(list(relations.with_holes()))[:_COLUMNS_AT_ONCE]
     given = [relations.conditional(int(group), table, _TREES, random, is_quick=True) for group in columns]
     order, is_many = random.permutation(len(table)), len(table) > _MANY_ROWS
@@ -168,7 +180,7 @@ def _sweep(
     inducing = table[order[:_INDUCING]].copy() if is_many else None
     for fold in np.array_split(np.arange(len(rows)), _n_parts(len(table), len(rows))):
         others = order[~np.isin(order, rows[fold])][: _MOST_TO_WEIGH if is_many else _ROWS_TO_WEIGH]
-        density = OutputDensity.given(parameters, table[others], targets[others], inducing)
+        density = density_given(table[others], targets[others], inducing)
         logs = _in_blocks(fold, lambda some: density.log_densities(options[some], targets[rows[some]]))  # noqa: B023
         table[rows[fold]] = options[fold, choose(logs, random.random(len(fold)))]
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import InputBelief, Posterior
 from ...core.exact.certain import Hyperparameters, OutputDensity
 from ...core.kernels import RBF, Kernel, Linear
+from ...core.sparse.function_draws import FunctionDraws
 from ...core.sparse.model import make_data, posterior, start
 
 
@@ -43,6 +44,10 @@ class CertainComponent:
             mean, variance = self.posterior.predict(belief)
             return np.asarray(mean), np.asarray(variance) + self.noise_variance
         return self._density.moments(np.asarray(belief.mean))
+
+    def sample_functions(self, key: Any, n_samples: int) -> FunctionDraws:
+        """Draw whole functions from the posterior, without noise."""
+        return self.posterior.sample_functions(key, n_samples)
 
     @cached_property
     def _density(self) -> OutputDensity:

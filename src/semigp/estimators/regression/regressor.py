@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -354,14 +354,12 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         return X[:, self._arrangement.columns], read_error_bars(self, X_std, X)[:, self._arrangement.columns]
 
     def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Component | CertainComponent, InputBelief]]:
-        """Pairs of a component and a belief at which it predicts.
+        """Pairs of a component and a belief at which it predicts."""
+        return paired(self._components, self._inputs.beliefs(inputs, error))
 
-        A single belief goes to all components. Several beliefs, which are draws, go to the components in turn.
-        """
-        beliefs = self._inputs.beliefs(inputs, error)
-        if len(beliefs) == 1:
-            return [(component, beliefs[0]) for component in self._components]
-        return [(self._components[i % len(self._components)], belief) for i, belief in enumerate(beliefs)]
+    def _chosen(self, pairs: list, n_samples: int, random: np.random.Generator) -> np.ndarray:
+        """The numbers of the pairs that draws of the outputs come from."""
+        return random.integers(len(pairs), size=n_samples)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws of the outputs at new inputs, (n, n_samples) or (n, p, n_samples), with noise.
@@ -375,17 +373,22 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         with watched("sample_y", self.verbose), computing():
             inputs = self._input_units.standard(X)
             beliefs = self._beliefs(inputs, np.zeros(inputs.shape))
-            chosen = random.integers(len(beliefs), size=n_samples)
+            chosen = self._chosen(beliefs, n_samples, random)
             for i in steps(np.unique(chosen), "functions"):
                 (component, belief), where = beliefs[i], np.flatnonzero(chosen == i)
-                functions = component.posterior.sample_functions(
-                    jax.random.key(int(random.integers(2**31))), len(where)
-                )
+                functions = component.sample_functions(jax.random.key(int(random.integers(2**31))), len(where))
                 noise = np.sqrt(component.noise_variance)
                 for function, place in zip(_evaluate(functions, belief, random), where, strict=True):
                     samples[:, :, place] = function + noise * random.normal(size=function.shape)
         samples = samples * self._y_units.std[:, None] + self._y_units.mean[:, None]
         return samples[:, 0] if self._y_is_flat else samples
+
+
+def paired(components: Sequence[Any], beliefs: Sequence[InputBelief]) -> list[tuple[Any, InputBelief]]:
+    """A single belief goes to all components. Several beliefs, which are draws, go to the components in turn."""
+    if len(beliefs) == 1:
+        return [(component, beliefs[0]) for component in components]
+    return [(components[i % len(components)], belief) for i, belief in enumerate(beliefs)]
 
 
 def _evaluate(functions: Any, belief: InputBelief, random: np.random.Generator) -> Iterator[np.ndarray]:

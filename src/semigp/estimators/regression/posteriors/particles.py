@@ -60,7 +60,7 @@ def fit_particles(
     tables, targets = [each.table for each in particles], table.targets
     if not is_known.all():  # otherwise all share their arrays, and a file holds them once
         tables, targets = [each[is_known] for each in tables], targets[is_known]
-    inducing = None if len(targets) <= _MOST_EXACT else _inducing_inputs(recipe, tables[0])
+    inducing = inducing_inputs(recipe, tables[0])
     components = [
         CertainComponent(inputs, targets, each.parameters, inducing)
         for inputs, each in zip(tables, particles, strict=True)
@@ -81,8 +81,10 @@ def _start(
     return lambda random: guess(filled, both, random)[:, :q], relations
 
 
-def _inducing_inputs(recipe: Recipe, inputs: np.ndarray) -> np.ndarray:
-    """Inducing inputs for all components: they are placed once, by some of the rows, and held."""
+def inducing_inputs(recipe: Recipe, inputs: np.ndarray) -> np.ndarray | None:
+    """Inducing inputs for all components: they are placed once, by some of the rows, and held. None for few rows."""
+    if len(inputs) <= _MOST_EXACT:
+        return None
     some = inputs[:: -(-len(inputs) // _ROWS_TO_PLACE)]  # rows are sorted by content: a fair sample
     return centres(some, max(_MOST_EXACT, recipe.n_inducing), recipe.random_state)
 

@@ -1,0 +1,1 @@
+"""Stacked GPs: hidden layers that bend the inputs of an exact GP."""

@@ -1,0 +1,1 @@
+"""Stacked GPs as a regressor."""
