@@ -33,7 +33,7 @@ EXPERIMENTS = {
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
 }
-_BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming")
+_BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming", "views")
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in _BENCHMARKS}
 
 app = typer.Typer(

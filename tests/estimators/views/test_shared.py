@@ -254,6 +254,13 @@ def test_views_that_do_not_fit(fitted):
         model.predict({"a": new["a"][:, :5]}, "b")
     with pytest.raises(ValueError, match="View 'a' was a table in training"):
         model.transform({"a": new["a"][:, 0]})
+    with pytest.raises(ValueError, match="View 'b' is a NoneType"):
+        SharedGPLVM().fit({"a": known["a"], "b": None})
+    with pytest.raises(ValueError, match="View 'b': a single column of whole numbers or text holds labels"):
+        SharedGPLVM().fit({"a": known["a"], "b": np.arange(70)})
+    frames = {"a": pd.DataFrame(known["a"]), "b": pd.DataFrame(known["b"]).iloc[::-1]}
+    with pytest.raises(ValueError, match="'a' and 'b' have the same index in different orders"):
+        SharedGPLVM().fit(frames)
 
 
 def test_too_few_common_rows_leave_it_to_the_model():
