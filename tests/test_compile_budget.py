@@ -61,13 +61,14 @@ def test_small_problems_compile_nothing(job):
         ("semigp.SemiDescribedGPRegressor(20, max_iter=5, random_state=0).fit(X, y).predict(X)", 40, 10),
         ("semigp.BayesianGPLVM(2, n_inducing=5, max_iter=5, random_state=0).fit(holes)", 25, 10),
         ("semigp.SemiSupervisedGPClassifier(max_iter=5, random_state=0).fit(holes, labels).predict(holes)", 40, 25),
+        ("semigp.SharedGPLVM(2, n_inducing=5, max_iter=5, random_state=0).fit({'a': holes, 'b': X})", 25, 20),
         ("semigp.StreamingGPRegressor(5, batch_size=30, n_passes=1, random_state=0).fit(holes, y)", 180, 45),
     ],
-    ids=["known inputs", "embedding", "few labels", "stream"],
+    ids=["known inputs", "embedding", "few labels", "views", "stream"],
 )
 def test_budgets(job, programs, seconds):
-    """A little more programs than were counted in November 2026 (36, 20, 34, 160), and about four times the seconds of
-    a quiet machine."""
+    """A little more programs than were counted in November 2026 (36, 20, 34, 20, 160), and about four times the seconds
+    of a quiet machine."""
     count, took = _compiled(job)
     assert count <= programs
     assert took <= seconds

@@ -17,6 +17,7 @@ from semigp.experiments import (
     semi_described,
     semi_supervised,
 )
+from semigp.experiments import views as views_experiment
 from semigp.experiments.collect import write_report
 from semigp.experiments.reporting import (
     Summary,
@@ -205,6 +206,32 @@ def test_imputation_and_the_report_of_all(tmp_path, monkeypatch):
     assert "Tables with missing entries" in page
     assert page.count("<img ") == 1
     assert "Semi-described" not in page.partition("<main>")[2]
+
+
+def test_views(tmp_path, monkeypatch):
+    """Made views of three columns each: the page has every way, ours is below PLS, and known inputs are found."""
+    from semigp.experiments.views import experiment, problems
+
+    def made(random):
+        t = random.uniform(0.0, 6.0, 80)
+        tables = {"a": np.column_stack([np.sin(t), np.cos(t), t / 3]), "b": np.column_stack([np.sin(2 * t), t**2 / 9])}
+        tables = {name: rows + 0.05 * random.normal(size=rows.shape) for name, rows in tables.items()}
+        return tables, np.arange(50), np.arange(50, 80)
+
+    monkeypatch.setitem(problems._LOADERS, "oil", made)
+    ways = ("SharedGPLVM", "SharedGPLVM, model alone", "GP, a lengthscale per column", "GP, one lengthscale", "PLS")
+    rows = [row for way in ways for row in experiment.run_cell("oil", 0.1, 100, way)]
+    errors = {row["method"]: row["error"] for row in rows}
+    assert errors["SharedGPLVM"] < 0.8 * errors["PLS"]
+    assert 0.85 < rows[0]["coverage"] <= 1.0
+    rows += experiment.run_cell("made", 0.0, 0, "SharedGPLVM")
+    assert rows[-1]["found"] == 1
+    page = experiment.report(rows)
+    assert all(f"| {way} |" in page for way in ways)
+    assert "found as they are in 1 of 1 seeds" in page
+    for path in experiment.figure(rows, tmp_path):
+        assert path.stat().st_size > 5000
+    assert views_experiment.NAME == "views"
 
 
 def test_calibration(tmp_path):

@@ -302,6 +302,21 @@ def test_one_latent_input_is_drawn_against_the_row():
     np.testing.assert_array_equal(plotting.draw_latent(make_latent(1))["y"], np.arange(30))
 
 
+def test_the_relevances_of_views_have_shared_inputs_first():
+    relevance = np.array([[0.2, 0.0, 1.0, 0.0], [0.4, 1.0, 0.0, 0.0]])
+    private = {"a": np.array([2]), "b": np.array([1])}
+    model = SimpleNamespace(relevance_=relevance, view_names_=["a", "b"], shared_=np.array([0]), private_=private)
+    table = frame_of(plotting.draw_views(model))
+    np.testing.assert_array_equal(table.relevance, relevance.ravel())
+    assert table.view.tolist() == ["a"] * 4 + ["b"] * 4
+    axes = plt.gca()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1", "3", "2", "4"]
+    assert [text.get_text() for text in axes.texts] == ["shared", "private to a", "private to b", "unused"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    model.embedding_, model.embedding_std_ = np.eye(4), np.eye(4)
+    assert plotting.draw_latent(model)["x"].tolist() == [0.0, 0.0, 1.0, 0.0]  # of the inputs that matter most anywhere
+
+
 # ---- calibration
 
 

@@ -37,7 +37,7 @@ EXPERIMENTS = {
     "motion": "semigp.experiments.motion",
     "deep": "semigp.experiments.deep",
 }
-_BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming")
+_BENCHMARKS = ("engine", "endtoend", "scaling", "gpu", "forecasting", "embedding", "answers", "streaming", "views")
 BENCHMARKS = {name: f"semigp.benchmarks.{name}" for name in _BENCHMARKS}
 
 app = typer.Typer(

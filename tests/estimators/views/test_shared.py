@@ -61,6 +61,24 @@ def test_given_views_may_have_holes(fitted):
     assert np.mean(std[0]) > np.mean(std[1:])
 
 
+@pytest.mark.parametrize("in_training", [0.0, 0.3])
+def test_intervals_hold_with_more_and_with_fewer_holes_than_in_training(in_training):
+    """95 % intervals hold .85 or more, for complete rows, rows with holes, and rows of which nothing is known.
+
+    400 new rows of two columns, of which the errors are alike: the standard error of a share is below .02.
+    """
+    random = np.random.default_rng(0)
+    t = random.uniform(0.0, 6.0, 500)
+    a = np.column_stack([np.sin(t), np.cos(t), t / 3]) + 0.05 * random.normal(size=(500, 3))
+    b = np.column_stack([np.sin(2 * t), t**2 / 30]) + 0.05 * random.normal(size=(500, 2))
+    known = {"a": np.where(random.random((100, 3)) < in_training, np.nan, a[:100]), "b": b[:100]}
+    model = SharedGPLVM(2, n_inducing=25, max_iter=150, random_state=0).fit(known)
+    for share in (0.0, 0.3, 0.6, 1.0):
+        given = np.where(random.random((400, 3)) < share, np.nan, a[100:])
+        mean, std = model.predict({"a": given}, "b", return_std=True)
+        assert np.mean(np.abs(mean - b[100:]) < 1.96 * std) > 0.85
+
+
 def test_shared_and_private_inputs_are_found():
     """The shared inputs follow what is shared, and the private ones do not: R² of a fit by nearby rows."""
     views, shared = make_views(120, seed=3)
@@ -236,6 +254,13 @@ def test_views_that_do_not_fit(fitted):
         model.predict({"a": new["a"][:, :5]}, "b")
     with pytest.raises(ValueError, match="View 'a' was a table in training"):
         model.transform({"a": new["a"][:, 0]})
+    with pytest.raises(ValueError, match="View 'b' is a NoneType"):
+        SharedGPLVM().fit({"a": known["a"], "b": None})
+    with pytest.raises(ValueError, match="View 'b': a single column of whole numbers or text holds labels"):
+        SharedGPLVM().fit({"a": known["a"], "b": np.arange(70)})
+    frames = {"a": pd.DataFrame(known["a"]), "b": pd.DataFrame(known["b"]).iloc[::-1]}
+    with pytest.raises(ValueError, match="'a' and 'b' have the same index in different orders"):
+        SharedGPLVM().fit(frames)
 
 
 def test_too_few_common_rows_leave_it_to_the_model():

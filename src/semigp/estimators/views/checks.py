@@ -16,6 +16,24 @@ def check_views(views: Any) -> None:
         raise ValueError('views is empty; give at least one view, such as {"a": table, "b": table}.')
     if len({str(name) for name in views}) < len(views):
         raise ValueError("Two views have names that look the same as text. Rename one of them.")
+    for name, view in views.items():
+        if np.ndim(view) not in (1, 2):
+            raise ValueError(
+                f"View {name!r} is a {type(view).__name__} of shape {np.shape(view)}; give rows and columns."
+            )
+    _check_indices(views)
+
+
+def _check_indices(views: Mapping[Any, Any]) -> None:
+    """Raise ValueError if pandas views have the same index labels in different orders: rows go by their place."""
+    indices = {name: view.index for name, view in views.items() if type(view).__module__.startswith("pandas")}
+    for name, index in indices.items():
+        first, known = next(iter(indices.items()))
+        if len(index) == len(known) and not index.equals(known) and index.sort_values().equals(known.sort_values()):
+            raise ValueError(
+                f"Views {first!r} and {name!r} have the same index in different orders, but row i must be the same in "
+                f"all views. Sort one as the other: views[{name!r}].loc[views[{first!r}].index]."
+            )
 
 
 def check_rows(values: Mapping[Any, np.ndarray], n_components: int) -> None:

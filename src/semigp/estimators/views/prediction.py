@@ -139,4 +139,4 @@ class ViewPosteriors:
         # The product of the kernels of the given views has the precision Σ_v 1/ℓ_v².
         precision = np.sum([slope_variance(self.posteriors[k].kernel) for k in given], axis=0)
         latent = beliefs.moments()[0] * np.sqrt(precision)
-        return Places(np.hstack(filled), views, latent, own.moments()[0])
+        return Places(np.hstack(filled), views, latent, *own.moments())

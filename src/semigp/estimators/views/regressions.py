@@ -5,8 +5,11 @@ another is learned better by a regression. So a view is predicted by a mixture o
 columns (with one lengthscale for each view, or for each column), the latent inputs, both, or what the model predicts.
 
 Missing entries of the given columns are filled in by the model. Latent inputs and the model's prediction come from the
-given views alone, for training rows as for new ones. So both kinds of rows have errors of the same size, which the
-noise of a GP includes.
+given views alone, for training rows as for new ones.
+
+How much is known of a row depends on its holes, which may be more or fewer than those of the training rows. The model's
+own prediction knows: its variance grows with them. So the variance that a GP has for the average training row is
+multiplied by the model's variance for the row, over its mean for the training rows.
 """
 
 from __future__ import annotations
@@ -43,6 +46,7 @@ class Places:
     views: np.ndarray  # (d,) the number of the view of each column
     latent: np.ndarray  # (n, q) means of q(x) in units of the lengthscales
     predicted: np.ndarray  # (n, p) the model's own prediction of the other view
+    variance: np.ndarray  # (n, p) and its variance
 
     def inputs(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The inputs of every GP, and the group of each input. A group has one lengthscale."""
@@ -66,12 +70,13 @@ class Regression:
 
     @classmethod
     def of(
-        cls, inputs: np.ndarray, groups: np.ndarray, targets: np.ndarray, is_known: np.ndarray
+        cls, inputs: np.ndarray, groups: np.ndarray, targets: np.ndarray, is_known: np.ndarray, doubt: np.ndarray
     ) -> tuple[Regression, np.ndarray]:
         """Fitted to targets (n, p), of which some were filled in, with its means of those that are left out.
 
         Inputs are scaled so that their squares, summed over a group, have the mean 1. Targets that were filled in are
-        smoother than others. So the variances are those that known ones show when they are left out.
+        smoother than others. So the variances are those that known ones show when they are left out. `doubt` are the
+        factors (n, p) on the variances of single rows.
         """
         centre, margin = inputs.mean(axis=0), _MARGIN * inputs.std(axis=0)
         lower, upper = inputs.min(axis=0) - margin, inputs.max(axis=0) + margin
@@ -81,7 +86,7 @@ class Regression:
         rows = evenly_spread(len(inputs), _MOST_ROWS)
         found = fit_hyperparameters(inputs[rows], targets[rows], groups, None, _MAX_ITERATIONS)
         mean, variance = left_out(found, inputs[rows], targets[rows])
-        ratios = np.where(is_known[rows], (targets[rows] - mean) ** 2 / variance, 0.0)
+        ratios = np.where(is_known[rows], (targets[rows] - mean) ** 2 / (variance * doubt[rows]), 0.0)
         widening = (np.sum(ratios, axis=0) + _PRIOR_ROWS) / (np.sum(is_known[rows], axis=0) + _PRIOR_ROWS)
         density = OutputDensity.given(found, inputs, targets, precision=np.float64)
         return cls(lower, upper, centre, scale, widening, density), mean
@@ -99,22 +104,25 @@ class Regressions:
 
     members: tuple[Regression, ...]
     weights: np.ndarray
+    typical: np.ndarray  # (p,) the mean over training rows of the model's own variance
 
     @classmethod
     def of(cls, places: Places, targets: np.ndarray, filled: np.ndarray) -> Regressions:
         """Fitted to the training rows, whose targets (n, p) are NaN where missing, and in `filled` are not."""
         some = evenly_spread(len(targets), _MOST_KNOWN)
-        targets, known = targets[some], ~np.isnan(targets[some])
-        fitted = [Regression.of(inputs[some], groups, filled[some], known) for inputs, groups in places.inputs()]
+        targets, filled, known = targets[some], filled[some], ~np.isnan(targets[some])
+        typical = np.mean(places.variance[some], axis=0)
+        doubt = places.variance[some] / typical
+        fitted = [Regression.of(inputs[some], groups, filled, known, doubt) for inputs, groups in places.inputs()]
         members, means = zip(*fitted, strict=True)
         stacked = _stacked(np.stack(means), targets[evenly_spread(len(targets), _MOST_ROWS)])
-        return cls(members, (1.0 - _EQUAL) * stacked + _EQUAL / len(members))
+        return cls(members, (1.0 - _EQUAL) * stacked + _EQUAL / len(members), typical)
 
     def predict(self, places: Places) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances (k, n, p) of all GPs."""
         pairs = zip(self.members, places.inputs(), strict=True)
         means, variances = zip(*(member.predict(inputs) for member, (inputs, _) in pairs), strict=True)
-        return np.stack(means), np.stack(variances)
+        return np.stack(means), np.stack(variances) * places.variance / self.typical
 
 
 def _stacked(means: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -45,7 +45,7 @@ class SharedGPLVM(Saved, BaseEstimator):
     may be missing, and so may whole rows of it.
 
     A view is an array, a frame with columns of any kind, or a single column (n,). A single column of text, booleans or
-    whole numbers holds labels: predicting it is classification.
+    whole numbers holds labels: predicting it is classification. None marks a missing label; -1 is a label like others.
 
     Parameters
     ----------
@@ -215,9 +215,9 @@ class SharedGPLVM(Saved, BaseEstimator):
     def predict(self, views: Mapping[Any, Any], view: Any, return_std: bool = False) -> Any:
         """Another view of new rows, from one view or several, and on request standard deviations.
 
-        The view comes back in the form that it had in training. Labels and categories are the most probable ones. They
-        have no standard deviation: see `predict_proba`. The first prediction from the same views to the same view takes
-        longer, because regressions are fitted to the training rows.
+        Frames come back as frames, with rows numbered from 0, and single columns as arrays. Labels and categories are
+        the most probable ones. They have no standard deviation: see `predict_proba`. The first prediction from the same
+        views to the same view takes longer, because regressions are fitted to the training rows.
         """
         table, mixture = self._predict(views, view)
         if return_std and table.is_labels:

@@ -13,6 +13,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator
 
 from ...columns import Columns, Kind, Levels
+from ...columns.identifiers import is_free_text
 from ...frames import FrameKind, as_frame
 from ..common.checks import check_columns
 from ..common.filled_tables import FilledTables
@@ -49,8 +50,14 @@ class ViewTable(BaseEstimator):
         """The training rows as floats (n, d), NaN where missing, with the columns in our order."""
         self.is_single = np.ndim(view) == 1
         table = _as_column(view) if self.is_single else view
+        has_labels = self.is_single and _holds_labels(table)
         with self._naming():
-            codes = learn_inputs(self, table, [0] if self.is_single and _holds_labels(table) else None, copy=True)
+            if has_labels and _is_nearly_unique(table):
+                raise ValueError(
+                    "a single column of whole numbers or text holds labels, but nearly every value is different. Give "
+                    "floats, or a table with one column, if these are numbers."
+                )
+            codes = learn_inputs(self, table, [0] if has_labels else None, copy=True)
             check_columns(codes, names_of_inputs(self))
         self.kind = FrameKind.of(table)
         self._filled_tables = FilledTables.like(table, self._columns)
@@ -79,7 +86,8 @@ class ViewTable(BaseEstimator):
         try:
             yield
         except (TypeError, ValueError) as error:
-            raise type(error)(f"View {self.name!r}: {error}") from error
+            told = str(error).replace(type(self).__name__, "the model")
+            raise type(error)(f"View {self.name!r}: {told}") from error
 
     # ---- back to the user
 
@@ -192,3 +200,9 @@ def _holds_labels(column: np.ndarray) -> bool:
         return column.dtype.kind in "iub"
     known = [each for each in column[:, 0] if each is not None and each == each]
     return not all(isinstance(each, float | np.floating) for each in known)
+
+
+def _is_nearly_unique(column: np.ndarray) -> bool:
+    """Whether a column of labels would be taken for an identifier, or for free text."""
+    known = [each for each in column[:, 0] if each is not None and each == each]
+    return is_free_text(len(set(known)), len(known)) and not set(known) <= {False, True}
