@@ -1,4 +1,4 @@
-"""Scores from several origins. The oracle is a forecast from the same origin, by a model that repeats the last value."""
+"""Scores from several origins. The oracle is a forecast from there, by a model that repeats the last value."""
 
 import numpy as np
 import pytest

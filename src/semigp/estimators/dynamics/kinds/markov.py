@@ -22,6 +22,7 @@ from ....core.inputs.beliefs import InputBelief
 from ....core.numerics.mixtures import weighted
 from ....core.numerics.padding import padded_length, round_up
 from ....core.search.report import FitReport, labelled
+from ....progress import steps as in_steps
 from ....series.reading import fill_gaps
 from ...forecasting.weights import shares
 from .base import Settings
@@ -105,7 +106,7 @@ class Markov:
         lengths = self.lengths if series is None else [*map(len, series)]
         found = [
             member.outputs(member.answer if series is None else _inferred(member, series, inputs), sum(lengths))
-            for member in self.members
+            for member in in_steps(self.members, "gaps")
         ]
         means, variances = (np.stack(part) for part in zip(*found, strict=True))
         mean, variance = weighted(means, variances, np.tile(self.weights[:, None], sum(lengths)))
@@ -130,7 +131,8 @@ class Markov:
         staying = [np.mean(member.stays(own) == steps) for member, own in zip(self.members, paths, strict=True)]
         weights = self.weights * (np.array(staying) + 1.0 / _BLOCK)
         parts = []
-        for member, own, share, count in zip(self.members, paths, staying, shares(weights, n_paths), strict=True):
+        each = [*zip(self.members, paths, staying, shares(weights, n_paths), strict=True)]
+        for member, own, share, count in in_steps(each, "paths"):
             wanted = int(np.ceil(count / max(share, _LEAST_STAYING))) - len(own)
             some = np.concatenate([own, rolled(member, wanted)]) if wanted > 0 else own
             parts.append(some[np.argsort(-member.stays(some), kind="stable")[:count]])
