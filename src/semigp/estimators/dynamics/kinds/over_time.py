@@ -62,14 +62,12 @@ class TimeDriven:
         """Mean and variance (T, p) of the outputs of series with gaps, with noise; None means the training series."""
         _refuse(inputs)
         if series is None:
-            found = [self._functions(*states) for states in self.states()]
-        else:
-            found = [self._complete(each) for each in series]
-        return [(mean, variance + np.asarray(self.model.noise_variance)) for mean, variance in found]
+            return [self._outputs(*states) for states in self.states()]
+        return [self._complete(each) for each in series]
 
-    def _functions(self, mean: np.ndarray, std: np.ndarray) -> Moments:
+    def _outputs(self, mean: np.ndarray, std: np.ndarray) -> Moments:
         found = self.posterior.predict(InputBelief(mean, std**2))
-        return np.asarray(found[0]), np.asarray(found[1])
+        return np.asarray(found[0]), np.asarray(found[1]) + np.asarray(self.model.noise_variance)
 
     def _complete(self, series: np.ndarray) -> Moments:
         """The search starts from the states of similar training steps, with and without regard to their order."""
