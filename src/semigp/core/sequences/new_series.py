@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -44,7 +44,14 @@ _TRIAL, _ITERATIONS, _TOLERANCE = 30, 300, 1e-8
 _START_PRECISION = 20.0
 _MORE_NOISE = -2.0  # the mean of a
 
-Moments = tuple[Float[np.ndarray, "T p"], Float[np.ndarray, "T p"]]
+
+@dataclass(frozen=True)
+class Completed:
+    """All outputs of a series with holes."""
+
+    mean: Float[np.ndarray, "T p"]
+    variance: Float[np.ndarray, "T p"]  # noise included
+    inflation: float  # κ
 
 
 @pytree
@@ -77,8 +84,8 @@ def complete_series(
     starts: Sequence[tuple[Float[np.ndarray, "T q"], Float[np.ndarray, " T"]]],
     precision: Float[np.ndarray, " q"],
     jitter: float,
-) -> Moments:
-    """Mean and variance of all outputs of a series with holes, noise included.
+) -> Completed:
+    """All outputs of a series with holes.
 
     Every start gives the latent paths, and whether each of their steps is known. The search goes on from the start that
     reaches the highest bound in a few iterations. `precision` is the λ at the start.
@@ -97,7 +104,8 @@ def complete_series(
     belief, q_u = _solve(best, known)
     rows = InputBelief(*(np.asarray(each)[: len(series), 0] for each in (belief.mean, belief.variance)))
     mean, variance = resolved_posterior(*q_u).predict(rows)
-    return np.asarray(mean), np.asarray(variance) + np.asarray(best.inflation) * np.asarray(model.noise_variance)
+    inflation = float(best.inflation)
+    return Completed(np.asarray(mean), np.asarray(variance) + inflation * np.asarray(model.noise_variance), inflation)
 
 
 def _start(model: SequenceModel, mean, is_known, precision, length: int) -> Free:

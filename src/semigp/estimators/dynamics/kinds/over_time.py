@@ -21,7 +21,7 @@ from ....core.sequences.chain import Transition
 from ....core.sequences.fit import best_lengthscales, smooth, solve
 from ....core.sequences.fit import fit as fit_model
 from ....core.sequences.model import Marginals, Paths, SequenceData, SequenceModel, make_data, noise_for
-from ....core.sequences.new_series import Moments, complete_series
+from ....core.sequences.new_series import complete_series
 from ....core.sparse.defaults import default_hyperpriors, default_kernel, idle_parameters
 from ....core.sparse.fit import SIGNAL_AND_NOISE
 from ....core.sparse.statistics import Statistics
@@ -38,6 +38,9 @@ _SLOW = 1 / 3
 _NOISE, _NOISE_LIMITS = 0.5, (0.005, 0.5)
 _TIME_LENGTHSCALE = LogNormal(10.0, 1.5)
 _NEIGHBOURS = 5
+
+
+Moments = tuple[np.ndarray, np.ndarray]  # mean and variance (T, p)
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class TimeDriven:
         walk, nearest = nearest_walk(series, self.rows, self.lengths, _NEIGHBOURS)
         starts = [(states[nearest].mean(axis=1), is_known), (states[walk], np.ones(len(series), bool))]
         precision = np.median(np.asarray(self.model.paths.precision)[np.asarray(self.data.is_real)], axis=0)
-        return complete_series(self.model, self.statistics, series, starts, precision, float(self.data.jitter))
+        found = complete_series(self.model, self.statistics, series, starts, precision, float(self.data.jitter))
+        return found.mean, found.variance
 
     def simulate(
         self, steps: int, inputs: np.ndarray | None, n_paths: int, random: np.random.Generator, number: int = -1
