@@ -126,3 +126,31 @@ def exact_log_evidence(kernel, noise_variance, inputs, targets):
     factor = jnp.linalg.cholesky(covariance)
     white = jax.scipy.linalg.solve_triangular(factor, targets, lower=True)
     return -0.5 * white @ white - jnp.sum(jnp.log(jnp.diagonal(factor))) - 0.5 * len(inputs) * jnp.log(2.0 * jnp.pi)
+
+
+def linear_states(transition, drive, slopes, process, noise_variance, values, inputs):
+    """The states of x_t = A x_{t-1} + B u_t + N(0, Q), y_t = C x_t + N(0, diag R), x_1 ~ N(0, I), given one series.
+
+    Returns the posterior mean (T, q) and covariance (T, q, T, q) of all states, and log p(y). All states together are
+    one dense Gaussian. Values may hold NaN.
+    """
+    steps, q = len(values), len(transition)
+    mean, root = np.zeros((steps, q)), np.zeros((steps, q, steps, q))  # x = mean + root e, e ~ N(0, I)
+    root[0, :, 0] = np.eye(q)
+    for t in range(1, steps):
+        mean[t] = transition @ mean[t - 1] + drive @ inputs[t]
+        root[t] = np.einsum("ij,jsk->isk", transition, root[t - 1])
+        root[t, :, t] += np.linalg.cholesky(process)
+    flat = root.reshape(steps * q, steps * q)
+    prior = flat @ flat.T
+    seen = ~np.isnan(values)
+    read = np.zeros((*values.shape, steps, q))
+    for t in range(steps):
+        read[t, :, t] = slopes
+    read = read[seen].reshape(-1, steps * q)
+    spread = read @ prior @ read.T + np.diag(np.broadcast_to(noise_variance, values.shape)[seen])
+    left = values[seen] - read @ mean.ravel()
+    gain = prior @ read.T @ np.linalg.inv(spread)
+    evidence = -0.5 * (left @ np.linalg.solve(spread, left) + np.linalg.slogdet(2 * np.pi * spread)[1])
+    posterior = mean + (gain @ left).reshape(steps, q)
+    return posterior, (prior - gain @ read @ prior).reshape(steps, q, steps, q), evidence

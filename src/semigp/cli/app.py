@@ -29,6 +29,7 @@ EXPERIMENTS = {
     "tables": "semigp.experiments.tables",
     "series": "semigp.experiments.series",
     "systems": "semigp.experiments.systems",
+    "state-space": "semigp.experiments.state_space",
     "multiple-imputation": "semigp.experiments.multiple_imputation",
     "calibration": "semigp.experiments.calibration",
     "motion": "semigp.experiments.motion",

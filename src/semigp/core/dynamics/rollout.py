@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ..numerics.compiler import QUICK_TO_COMPILE
 from ..numerics.precision import in_float64
 from ..sparse.function_draws import evaluate
 from ..sparse.posterior import Posterior
@@ -37,7 +38,7 @@ def roll(
 
 
 @in_float64
-@jax.jit
+@functools.partial(jax.jit, compiler_options=QUICK_TO_COMPILE)
 def _roll(transition: Posterior, observation: Posterior, seed, first, inputs, shocks, low, high):
     keys = jax.random.split(jax.random.key(seed))
     draws, seen = (

@@ -213,7 +213,8 @@ class StateSpaceGP(Saved, BaseEstimator):
         checks.check_count("steps", steps)
         checks.check_count("n_paths", n_paths)
         known, _ = self._read_inputs(inputs, [steps] * len(self._series), self._input_names)
-        ahead: Sequence[Any] = self._standard_inputs(known) or [None] * len(self._series)
+        standard = self._standard_inputs(known)
+        ahead: Sequence[Any] = [None] * len(self._series) if standard is None else standard
         seed = self._seed if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
         with watched("forecast", self.verbose), computing():
             found = [self._one(number, steps, each, n_paths, seed) for number, each in enumerate(ahead)]

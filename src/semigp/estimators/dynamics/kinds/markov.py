@@ -183,7 +183,8 @@ def _weigh(
     errors = np.mean(np.abs(samples - truth[:, None]), axis=2)  # [K, o, h, p]
     distances = np.array([[np.mean(np.abs(a[:, :, None] - b[:, None]), axis=(1, 2)) for b in samples] for a in samples])
     distances = np.where(np.isnan(truth), np.nan, distances)
-    return best_weights(np.moveaxis(errors, 1, 0), np.moveaxis(distances, 2, 0))
+    weights = best_weights(np.moveaxis(errors, 1, 0), np.moveaxis(distances, 2, 0))
+    return weights / weights.sum()
 
 
 def _quantiles(member: MarkovMember, steps: np.ndarray, inputs: np.ndarray, n_origins: int, seed: int) -> np.ndarray:
