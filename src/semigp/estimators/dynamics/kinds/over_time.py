@@ -32,8 +32,9 @@ from .walks import nearest_walk
 
 # The principal components count as seen with this precision at the start, and q(x) has this precision.
 _PRECISION = 100.0
-# The part of the states that starts at what tells the series apart. The others start at what moves in them.
-_SLOW = 1 / 3
+# At least so many states start at what moves in the series, and the others at what tells the series apart. With more
+# states that move, one of them may be a function of another, which is not known where its outputs are missing.
+_MOVING = 3
 # The noise starts at this share of the variance that is not linear in the first states, between these limits.
 _NOISE, _NOISE_LIMITS = 0.5, (0.005, 0.5)
 _TIME_LENGTHSCALE = LogNormal(10.0, 1.5)
@@ -160,8 +161,8 @@ def _start(rows: np.ndarray, lengths: np.ndarray, data: SequenceData, settings: 
 
 def _components(rows: np.ndarray, lengths: np.ndarray, count: int) -> np.ndarray:
     """Principal components, some of the means of the series, which tell them apart, and some of what moves in them."""
-    slow = min(int(_SLOW * count), len(lengths) - 1)
-    if not slow:
+    slow = min(count - max(_MOVING, count // 4), len(lengths) - 1)
+    if slow <= 0:
         return principal_components(rows, count)
     parts = np.split(rows, np.cumsum(lengths)[:-1])
     means = np.stack([np.nansum(part, axis=0) / np.maximum(np.sum(~np.isnan(part), axis=0), 1) for part in parts])
