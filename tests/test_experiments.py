@@ -271,9 +271,9 @@ def test_motion_table_and_figures(tmp_path):
 def test_motion_fillers_keep_what_is_known(random):
     """Straight lines, nearest frames and regressions: exact where the missing columns are linear in the known ones."""
     frames = random.normal(size=(60, 4))
-    frames[:, 3] = frames[:, 0] - 2.0 * frames[:, 1]
+    frames[:, 2:] = frames[:, :2] @ np.array([[1.0, 0.5], [-2.0, 1.0]])
     given = frames[40:].copy()
-    given[10:, 3] = np.nan
+    given[10:, 2:] = np.nan
     for fill in (motion.interpolation, motion.nearest([frames[:40]], 1), motion.ridge([frames[:40]])):
         filled, std = fill(given)
         assert std is None

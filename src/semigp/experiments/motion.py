@@ -31,7 +31,7 @@ HOLES = {"second half": (0.5, 1.0), "gap in the middle": (0.35, 0.65)}
 FIRST_SEED = 100
 PROFILES = {
     "quick": {"seeds": 1, "sequences": 10, "n_states": 8, "n_inducing": 30, "max_iter": 50},
-    "paper": {"seeds": 5, "sequences": 31, "n_states": 12, "n_inducing": 50, "max_iter": 100},
+    "paper": {"seeds": 5, "sequences": 31, "n_states": 7, "n_inducing": 50, "max_iter": 100},
 }
 _SHOWN = {29: (("legs", 0, "left hip"), ("legs", 3, "left knee"), ("upper body", 35, "left elbow"))}
 _ROWS_FOR_GP = 500  # frames on which the GP's hyperparameters are chosen
