@@ -35,8 +35,8 @@ from ..sparse.bound import Likelihood, bound_from_statistics
 from ..sparse.posterior import posterior_from_statistics, resolved_posterior
 from ..sparse.statistics import Statistics
 from ..sparse.targets import Targets
-from .fit import from_free_precision, smooth, to_free_precision
-from .model import Marginals, Paths, SequenceData, SequenceModel, make_data, marginals, noise_for, statistics_of
+from .fit import from_free_precision, smooth, start_paths, to_free_precision
+from .model import Marginals, Paths, SequenceData, SequenceModel, make_data, marginals, statistics_of
 
 # Iterations from each start, and from the best of them.
 _TRIAL, _ITERATIONS, _TOLERANCE = 30, 300, 1e-8
@@ -115,8 +115,8 @@ def _start(model: SequenceModel, mean, is_known, precision, length: int) -> Free
     observed[: len(mean), 0] = mean
     weight[: len(mean), 0] = _START_PRECISION * is_known[:, None]
     smoothed, *_ = smooth(observed, weight, model.time_lengthscale)
-    noise = in_float64(noise_for)(smoothed, model.time_lengthscale)
-    return Free(Paths(noise, to_free_precision(np.broadcast_to(precision, shape))), np.asarray(_MORE_NOISE))
+    paths = start_paths(smoothed, np.broadcast_to(precision, shape), model.time_lengthscale)
+    return Free(replace(paths, precision=to_free_precision(paths.precision)), np.asarray(_MORE_NOISE))
 
 
 def _joined(model: SequenceModel, statistics: Statistics, data: SequenceData) -> Known:

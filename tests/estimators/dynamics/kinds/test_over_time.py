@@ -68,7 +68,7 @@ def test_states_are_smooth_and_belong_to_the_series(fitted):
 def test_forecasts_go_on_from_the_end(fitted):
     """One step ahead the paths are where the series goes on; far ahead they are as wide as the series itself."""
     model, series, _ = fitted
-    forecast = model.forecast(60, n_paths=400)[0]
+    forecast = model.forecast(60, n_paths=100)[0]
     last = series[0][-1]
     assert np.sqrt(np.mean((forecast.mean[0] - last) ** 2)) < 0.25
     assert np.all(forecast.std[0] < 0.5 * forecast.std[-1])

@@ -18,9 +18,9 @@ from ....core.numerics.precision import in_float64
 from ....core.search.report import FitReport
 from ....core.search.stages import Stage
 from ....core.sequences.chain import Transition
-from ....core.sequences.fit import best_lengthscales, smooth, solve
+from ....core.sequences.fit import best_lengthscales, smooth, solve, start_paths
 from ....core.sequences.fit import fit as fit_model
-from ....core.sequences.model import Marginals, Paths, SequenceData, SequenceModel, make_data, noise_for
+from ....core.sequences.model import Marginals, SequenceData, SequenceModel, make_data
 from ....core.sequences.new_series import complete_series
 from ....core.sparse.defaults import default_hyperpriors, default_kernel, idle_parameters
 from ....core.sparse.fit import SIGNAL_AND_NOISE
@@ -98,7 +98,7 @@ class TimeDriven:
 
     def _future(self, steps: int, n_paths: int, random: np.random.Generator, number: int) -> np.ndarray:
         """Draws (n_paths, steps, q) of the states after the end of a training series."""
-        prior = in_float64(Transition.of)(np.asarray(self.model.time_lengthscale))
+        prior = in_float64(jax.jit(Transition.of))(np.asarray(self.model.time_lengthscale))
         matrix, noise = _square(prior.matrix), np.linalg.cholesky(_square(prior.covariance))
         end = np.stack([np.asarray(each)[number] for each in self.belief.last_mean], axis=-1)  # [q, 2]
         spread = np.linalg.cholesky(_square([np.asarray(each)[number] for each in self.belief.last_covariance]))
@@ -153,7 +153,7 @@ def _start(rows: np.ndarray, lengths: np.ndarray, data: SequenceData, settings: 
     lengthscale = best_lengthscales(components, precision)
     mean, *_ = smooth(components, precision, lengthscale)
     inducing = centres(mean.reshape(-1, q)[places], min(settings.n_inducing, len(rows)), settings.random_state)
-    paths = Paths(in_float64(noise_for)(mean, lengthscale), np.full(shape, _PRECISION))
+    paths = start_paths(mean, np.full(shape, _PRECISION), lengthscale)
     states = mean.reshape(-1, q)[places]
     noise = _left(rows, states)
     return SequenceModel(default_kernel(q, True), inducing, noise, np.ones(p), lengthscale, paths)
