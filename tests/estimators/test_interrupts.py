@@ -17,6 +17,7 @@ from semigp import (
     GPImputer,
     SemiDescribedGPRegressor,
     SemiSupervisedGPClassifier,
+    StateSpaceGP,
     StreamingGPRegressor,
 )
 from semigp.estimators.common.reports import Stopwatch
@@ -35,6 +36,7 @@ MODELS = {
     "forecaster": GPForecaster("auto", **SMALL),
     "gaps": GPForecaster(3, **SMALL),
     "latent": BayesianGPLVM(2, n_inducing=8, **SMALL),
+    "states": StateSpaceGP(2, n_inducing=8, **SMALL),
     "classifier": SemiSupervisedGPClassifier(2, n_inducing=8, **SMALL),
     "stream": StreamingGPRegressor(8, batch_size=20, n_passes=3, **SMALL),
 }
@@ -47,7 +49,7 @@ def _arguments(name):
     if name == "error bars":
         return X, y, np.full(X.shape, 0.1)
     X[random.random(X.shape) < 0.2] = np.nan
-    if name in ("forecaster", "gaps"):
+    if name in ("forecaster", "gaps", "states"):
         return (
             np.where(np.arange(40) == 20, np.nan, np.sin(np.arange(40))) if name == "gaps" else np.sin(np.arange(40)),
         )

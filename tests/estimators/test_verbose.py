@@ -14,6 +14,7 @@ from semigp import (
     GPImputer,
     SemiDescribedGPRegressor,
     SemiSupervisedGPClassifier,
+    StateSpaceGP,
     StreamingGPRegressor,
 )
 from semigp.estimators.common import blocks as blocks_module
@@ -46,6 +47,7 @@ ASKED = {
         "transform": (NEW,), "impute": (NEW,), "inverse_transform": (np.eye(7, 2),)}),
     "classifier": (SemiSupervisedGPClassifier(2, n_inducing=6, **SMALL), (X, LABELS), {
         "predict_proba": (NEW,), "transform": (NEW,), "impute": (NEW,)}),
+    "states": (StateSpaceGP(2, n_inducing=6, **SMALL), (WAVE,), {"forecast": (5,), "impute": ()}),
     "forecaster": (GPForecaster(3, **SMALL), (WAVE,), {"forecast": (120,), "backtest": (WAVE, 3, 2)}),
 }  # fmt: skip
 

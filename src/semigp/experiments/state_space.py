@@ -165,14 +165,14 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 # ---- Tables and figure
 
-_LEAD = f"""Means over seeds, which begin at {FIRST_SEED} for simulated systems; `coverage` is the share of true values in
-the 95 % interval.
+_LEAD = f"""Means over seeds, which begin at {FIRST_SEED} for simulated systems; `coverage` is the share of true
+values in the 95 % interval.
 
 ## Measured systems
 
 The first half of each measurement trains; all of the second half is simulated from its inputs, beginning where the
-first half ends. RMSE and CRPS are in the units of the files. `StateSpaceGP` has four states. What is known of the published
-figures, and what is not, stands in [systems](systems.md).
+first half ends. RMSE and CRPS are in the units of the files. `StateSpaceGP` has four states. What is known of the
+published figures, and what is not, stands in [systems](systems.md).
 """
 _SIMULATED = f"""## Simulated systems with noise on the measurements
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from semigp import scores
 from semigp.core.search.report import Progress
 from semigp.estimators.dynamics.kinds import Settings
-from semigp.estimators.dynamics.kinds.markov import fit
+from semigp.estimators.dynamics.kinds.markov import _crps, fit
 
 SETTINGS = Settings(n_states=2, n_inducing=8, max_iter=9, random_state=0)
 
@@ -59,4 +60,22 @@ def test_a_callback_ends_the_fit(series):
     found = fit(series, None, replace(SETTINGS, callback=stop))
     assert found.report.status == "interrupted"
     assert len(told) == 3
-    assert told[0].parts == 4
+    assert told[0].parts == 3
+
+
+def test_steps_for_which_a_path_stays(fitted, series):
+    """The training values lie between -1.2 and 1.2 or so; a path may leave them by half their range."""
+    member = fitted.members[0]
+    values = np.concatenate(series)
+    edge = values.max() + 0.5 * np.ptp(values)
+    paths = np.zeros((3, 5, 1))
+    paths[0, 3], paths[1, 3], paths[2, 0] = edge + 0.01, edge - 0.01, -10.0
+    np.testing.assert_array_equal(member.stays(paths), [3, 5, 0])
+
+
+def test_score_of_samples(random):
+    """The oracle is the score with which forecasts are compared."""
+    samples, truth = random.normal(size=(40, 6, 2)), random.normal(size=(6, 2))
+    np.testing.assert_allclose(_crps(samples, truth).mean(), scores.sample_crps(truth, samples), rtol=1e-12)
+    truth[2] = np.nan
+    assert np.isnan(_crps(samples, truth)[2]).all()
