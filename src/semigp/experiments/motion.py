@@ -18,11 +18,13 @@ from sklearn.linear_model import RidgeCV
 
 from .. import datasets, scores
 from ..estimators import BayesianGPLVM, StateSpaceGP
-from .reporting import Row, markdown_table, read_rows, run_cells, save_figure, summarise, write_rows, write_settings
+from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_rows, write_settings
 
 OURS, GP = "states over time", "GP from known to missing parts"
 STATIC = {"static GP-LVM": None, "static GP-LVM, 5 states": 5}  # with as many states as ours, and with fewer
 NEAREST = {"nearest frame": 1, "15 nearest frames": 15}
+RIDGE, LINES = "ridge regression", "interpolation in time"
+METHODS = (OURS, *STATIC, *NEAREST, RIDGE, GP, LINES)
 MOTIONS = {18: "run", 29: "walk"}
 # Columns of the features: both legs, and the body from the thorax upwards.
 PARTS = {"legs": np.arange(14), "upper body": np.arange(20, 50)}
@@ -150,7 +152,7 @@ def run_cell(method: str, seed: int, profile: str) -> list[Row]:
         fillers = {GP: gp(motions, seed)}
     else:
         fillers = {name: nearest(motions, count) for name, count in NEAREST.items()}
-        fillers |= {"ridge regression": ridge(motions), "interpolation in time": interpolation}
+        fillers |= {RIDGE: ridge(motions), LINES: interpolation}
     fitted = time.perf_counter() - started
     unit = np.concatenate(motions).std(axis=0)
     cases = [(number, part, hole) for number in MOTIONS for part in PARTS for hole in HOLES]
@@ -207,13 +209,14 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 def write(rows: list[Row], profile: str, folder: Path, started: float) -> list[Path]:
     """Table, figures, and all numbers."""
+    rows = sorted(rows, key=lambda row: METHODS.index(row["method"]))
     found, paths = ([row for row in rows if ("step" in row) == is_path] for is_path in (False, True))
     write_rows(folder / "motion.csv", found)
     write_rows(folder / "motion-paths.csv", paths)
     told = {"profile": profile, "first_seed": FIRST_SEED, "holes": HOLES} | PROFILES[profile]
     write_settings(folder / "motion.json", told, time.perf_counter() - started)
     (folder / "motion.md").write_text(table(found))
-    return [folder / "motion.md", *figure(read_rows(folder / "motion.csv"), paths, folder)]
+    return [folder / "motion.md", *figure(found, paths, folder)]
 
 
 def table(rows: list[Row]) -> str:
@@ -305,10 +308,7 @@ def _draw_paths(plt, paths: list[Row], folder: Path) -> list[Path]:
                 band = (mean - 1.96 * std)[hidden], (mean + 1.96 * std)[hidden]
                 axes.fill_between(step[hidden], *band, color="0.8", lw=0, label="95 % interval", zorder=1)
             axes.plot(step[hidden], mean[hidden], color=colour, lw=1.8 if method == OURS else 1.0, label=method)
-        axes.set(
-            ylabel=f"{column}, degrees",
-            title=f"motion 29, a walk: {part} missing from here on" if axes is panels[0] else "",
-        )
+        axes.set(ylabel=f"{column}, degrees", title=f"motion 29, a walk: {part} missing from the dotted line on")
         axes.axvline(len(step) / 2, color="0.5", lw=0.8, ls=":")
     panels[0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     panels[-1].set_xlabel("frame")
