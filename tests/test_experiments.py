@@ -12,6 +12,7 @@ from semigp.experiments import (
     dimensions,
     forecasting,
     imputation,
+    motion,
     multiple_imputation,
     noisy_inputs,
     semi_described,
@@ -292,3 +293,41 @@ def test_multiple_imputation(tmp_path):
     assert "| coefficient of x2 | held |" in multiple_imputation.report(rows)
     for path in multiple_imputation.figure(rows, tmp_path):
         assert path.stat().st_size > 5000
+
+
+def test_motion_table_and_figures(tmp_path):
+    """The lowest error of every case is in bold; methods without intervals are not in the table of intervals."""
+    rows, paths = [], []
+    for method, error in ((motion.OURS, 2.0), (next(iter(motion.STATIC)), 3.0), ("nearest frame", 4.0)):
+        for number in motion.MOTIONS:
+            for part in motion.PARTS:
+                for hole in motion.HOLES:
+                    row = {"method": method, "seed": motion.FIRST_SEED, "motion": number, "part": part, "hole": hole}
+                    row |= {"RMSE, degrees": error, "RMSE, standard units": error / 10}
+                    rows.append(row | ({} if error == 4.0 else {"NLPD": 0.5, "coverage": 0.94}))
+        for column in ("left hip", "left knee"):
+            shown = {"method": method, "part": "legs", "column": column, "truth": 1.0, "mean": 0.5, "std": 0.1}
+            paths += [shown | {"step": step} for step in range(20)]
+    text = motion.table(rows)
+    assert f"| {motion.OURS} | **2.00** | **2.00** | **2.00** | **2.00** |" in text
+    assert "| nearest frame | 4.00 |" in text
+    assert "0.50 (0.94)" in text.rpartition("## ")[2]
+    assert "nearest" not in text.rpartition("## ")[2]
+    for path in motion.figure(rows, paths, tmp_path):
+        assert path.stat().st_size > 5000
+
+
+def test_motion_fillers_keep_what_is_known(random):
+    """Straight lines, nearest frames and regressions: exact where the missing columns are linear in the known ones."""
+    frames = random.normal(size=(60, 4))
+    frames[:, 2:] = frames[:, :2] @ np.array([[1.0, 0.5], [-2.0, 1.0]])
+    given = frames[40:].copy()
+    given[10:, 2:] = np.nan
+    for fill in (motion.interpolation, motion.nearest([frames[:40]], 1), motion.ridge([frames[:40]])):
+        filled, std = fill(given)
+        assert std is None
+        np.testing.assert_array_equal(filled[~np.isnan(given)], given[~np.isnan(given)])
+        assert not np.isnan(filled).any()
+    np.testing.assert_allclose(filled, frames[40:], atol=0.05)  # ridge, with the smallest penalty of .01
+    same, _ = motion.nearest([frames], 1)(given)
+    np.testing.assert_allclose(same, frames[40:], atol=1e-12)

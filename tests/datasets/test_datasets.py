@@ -26,6 +26,20 @@ def test_mocap():
 
 
 @pytest.mark.usefixtures("data_folder")
+def test_mocap_test_motions():
+    """A run of 44 frames and a walk of 125, each without its first. The run is three times as fast."""
+    features, motion = datasets.load_mocap_test()
+    assert features.shape == (167, 59)
+    assert [int(np.sum(motion == each)) for each in (18, 29)] == [43, 124]
+    assert np.abs(features[:, :50]).max() <= np.pi / 2
+    speed = [np.median(np.hypot(*features[motion == each][:, 50:52].T)) for each in (18, 29)]
+    assert 2.5 < speed[0] / speed[1] < 3.5
+    training, _ = datasets.load_mocap()
+    apart = np.abs(features[:, None] - training[None]).max(axis=2).min(axis=1)
+    assert apart.min() > 0  # no frame is among the training frames
+
+
+@pytest.mark.usefixtures("data_folder")
 def test_oil():
     values, label = datasets.load_oil()
     assert values.shape == (1000, 12)

@@ -18,10 +18,13 @@ from sklearn.linear_model import RidgeCV
 
 from .. import datasets, scores
 from ..estimators import BayesianGPLVM, StateSpaceGP
-from .reporting import Row, markdown_table, read_rows, run_cells, save_figure, summarise, write_rows, write_settings
+from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_rows, write_settings
 
-OURS, STATIC, GP = "states over time", "static GP-LVM", "GP from known to missing parts"
+OURS, GP = "states over time", "GP from known to missing parts"
+STATIC = {"static GP-LVM": None, "static GP-LVM, 5 states": 5}  # with as many states as ours, and with fewer
 NEAREST = {"nearest frame": 1, "15 nearest frames": 15}
+RIDGE, LINES = "ridge regression", "interpolation in time"
+METHODS = (OURS, *STATIC, *NEAREST, RIDGE, GP, LINES)
 MOTIONS = {18: "run", 29: "walk"}
 # Columns of the features: both legs, and the body from the thorax upwards.
 PARTS = {"legs": np.arange(14), "upper body": np.arange(20, 50)}
@@ -29,8 +32,8 @@ PARTS = {"legs": np.arange(14), "upper body": np.arange(20, 50)}
 HOLES = {"second half": (0.5, 1.0), "gap in the middle": (0.35, 0.65)}
 FIRST_SEED = 100
 PROFILES = {
-    "quick": {"seeds": 1, "sequences": 10, "n_states": 5, "n_inducing": 30, "max_iter": 50},
-    "paper": {"seeds": 5, "sequences": 31, "n_states": 8, "n_inducing": 60, "max_iter": 200},
+    "quick": {"seeds": 1, "sequences": 10, "n_states": 8, "n_inducing": 30, "max_iter": 50},
+    "paper": {"seeds": 5, "sequences": 31, "n_states": 7, "n_inducing": 50, "max_iter": 100},
 }
 _SHOWN = {29: (("legs", 0, "left hip"), ("legs", 3, "left knee"), ("upper body", 35, "left elbow"))}
 _ROWS_FOR_GP = 500  # frames on which the GP's hyperparameters are chosen
@@ -57,11 +60,11 @@ def ours(motions: list[np.ndarray], settings: Row, seed: int) -> Filler:
     return lambda motion: model.impute(motion, return_std=True)
 
 
-def static(motions: list[np.ndarray], settings: Row, seed: int) -> Filler:
+def static(motions: list[np.ndarray], settings: Row, n_states: int | None, seed: int) -> Filler:
     """The Bayesian GP-LVM of frames that know nothing of each other, with the same numbers."""
     model = BayesianGPLVM(
-        settings["n_states"], n_inducing=settings["n_inducing"], max_iter=settings["max_iter"], scaling="columns",
-        output_noise="per-output", random_state=seed,
+        n_states or settings["n_states"], n_inducing=settings["n_inducing"], max_iter=settings["max_iter"],
+        scaling="columns", output_noise="per-output", random_state=seed,
     ).fit(np.concatenate(motions))  # fmt: skip
     return lambda motion: model.impute(motion, return_std=True)
 
@@ -143,13 +146,13 @@ def run_cell(method: str, seed: int, profile: str) -> list[Row]:
     fillers: dict[str, Filler]
     if method == OURS:
         fillers = {OURS: ours(motions, settings, seed)}
-    elif method == STATIC:
-        fillers = {STATIC: static(motions, settings, seed)}
+    elif method in STATIC:
+        fillers = {method: static(motions, settings, STATIC[method], seed)}
     elif method == GP:
         fillers = {GP: gp(motions, seed)}
     else:
         fillers = {name: nearest(motions, count) for name, count in NEAREST.items()}
-        fillers |= {"ridge regression": ridge(motions), "interpolation in time": interpolation}
+        fillers |= {RIDGE: ridge(motions), LINES: interpolation}
     fitted = time.perf_counter() - started
     unit = np.concatenate(motions).std(axis=0)
     cases = [(number, part, hole) for number in MOTIONS for part in PARTS for hole in HOLES]
@@ -199,20 +202,21 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the table and the figures."""
     settings, started = PROFILES[profile], time.perf_counter()
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
-    cells = [(method, seed, profile) for method in (OURS, STATIC) for seed in seeds]
+    cells = [(method, seed, profile) for method in (OURS, *STATIC) for seed in seeds]
     cells += [(method, FIRST_SEED, profile) for method in (GP, "others")]
     return write(run_cells(run_cell, cells, n_jobs, folder / "motion.csv"), profile, folder, started)
 
 
 def write(rows: list[Row], profile: str, folder: Path, started: float) -> list[Path]:
     """Table, figures, and all numbers."""
+    rows = sorted(rows, key=lambda row: METHODS.index(row["method"]))
     found, paths = ([row for row in rows if ("step" in row) == is_path] for is_path in (False, True))
     write_rows(folder / "motion.csv", found)
     write_rows(folder / "motion-paths.csv", paths)
     told = {"profile": profile, "first_seed": FIRST_SEED, "holes": HOLES} | PROFILES[profile]
     write_settings(folder / "motion.json", told, time.perf_counter() - started)
     (folder / "motion.md").write_text(table(found))
-    return [folder / "motion.md", *figure(read_rows(folder / "motion.csv"), paths, folder)]
+    return [folder / "motion.md", *figure(found, paths, folder)]
 
 
 def table(rows: list[Row]) -> str:
@@ -295,7 +299,7 @@ def _draw_paths(plt, paths: list[Row], folder: Path) -> list[Path]:
     shown = list(dict.fromkeys((row["part"], row["column"]) for row in paths))
     canvas, panels = plt.subplots(len(shown), 1, figsize=(8, 2.2 * len(shown)), sharex=True, layout="constrained")
     for axes, (part, column) in zip(panels, shown, strict=True):
-        for method, colour in (("nearest frame", "#E69F00"), (STATIC, "#0072B2"), (OURS, "black")):
+        for method, colour in (("nearest frame", "#E69F00"), (next(iter(STATIC)), "#0072B2"), (OURS, "black")):
             some = [row for row in paths if (row["part"], row["column"], row["method"]) == (part, column, method)]
             step, truth, mean, std = (np.array([row[key] for row in some]) for key in ("step", "truth", "mean", "std"))
             hidden = step >= len(step) / 2
@@ -304,10 +308,7 @@ def _draw_paths(plt, paths: list[Row], folder: Path) -> list[Path]:
                 band = (mean - 1.96 * std)[hidden], (mean + 1.96 * std)[hidden]
                 axes.fill_between(step[hidden], *band, color="0.8", lw=0, label="95 % interval", zorder=1)
             axes.plot(step[hidden], mean[hidden], color=colour, lw=1.8 if method == OURS else 1.0, label=method)
-        axes.set(
-            ylabel=f"{column}, degrees",
-            title=f"motion 29, a walk: {part} missing from here on" if axes is panels[0] else "",
-        )
+        axes.set(ylabel=f"{column}, degrees", title=f"motion 29, a walk: {part} missing from the dotted line on")
         axes.axvline(len(step) / 2, color="0.5", lw=0.8, ls=":")
     panels[0].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     panels[-1].set_xlabel("frame")

@@ -7,7 +7,7 @@ from semigp.core import RBF
 from semigp.core.numerics.precision import in_float64
 from semigp.core.search.stages import Stage
 from semigp.core.sequences import fit as fits
-from semigp.core.sequences.model import Paths, SequenceModel, make_data, noise_for, objective
+from semigp.core.sequences.model import SequenceModel, make_data, objective
 
 from ... import oracles
 
@@ -49,10 +49,10 @@ def test_fit_finds_the_path(random):
     data = make_data(series)
     first = values @ np.linalg.svd(values, full_matrices=False)[2][0]
     mean = (first / first.std())[:, None, None]
-    noise = in_float64(noise_for)(mean, np.array([8.0]))
+    paths = fits.start_paths(mean, np.full(mean.shape, 20.0), np.array([8.0]))
     model = SequenceModel(
         RBF(1.0, np.array([1.0])), np.linspace(-2, 2, 8)[:, None], np.full(12, 0.05), np.ones(12), np.array([8.0]),
-        Paths(noise, np.full(noise.shape, 20.0)),
+        paths,
     )  # fmt: skip
     fitted, report = fits.fit(model, data, [Stage("all", 60)], 1e-7)
     np.testing.assert_allclose(in_float64(jax.jit(objective))(fitted, data), report.bound, rtol=1e-10)

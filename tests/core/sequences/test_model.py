@@ -75,9 +75,9 @@ def test_steps_that_fill_up_change_nothing(random, series):
     np.testing.assert_allclose(long.variance[:7], short.variance, rtol=1e-12)
 
 
-def test_noise_for_is_the_inverse(random):
+def test_whitened_is_the_inverse(random):
     mean, lengthscale = random.normal(size=(6, 2, Q)), np.array([1.0, 4.0])
-    noise = in_float64(sequences.noise_for)(mean, lengthscale)
+    noise = in_float64(sequences.whitened)(mean, lengthscale)
     own = sequences.Paths(noise, np.ones(noise.shape))
     data = sequences.make_data([np.zeros((6, P))] * 2)
     np.testing.assert_allclose(marginals(lengthscale, own, data).mean, mean, atol=1e-10)

@@ -28,6 +28,9 @@ def test_function_draws(random, kernel):
     # random features have heavier tails than a Gaussian: kurtosis below 4.5 with 200 of them
     np.testing.assert_array_less(np.abs(values.var(0) - variance), 5 * np.sqrt(3.5 / s) * variance + 1e-12)
     np.testing.assert_allclose(draws.each(np.tile(new[0], (s, 1))), values[:, 0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(draws.along(np.tile(new, (s, 1, 1))), values, rtol=1e-9, atol=1e-9)
+    with pytest.raises(ValueError, match="draws needs one"):
+        draws.along(new[None])
     # one draw is one function: close inputs, close values
     close = draws(np.array([[0.1, 0.2], [0.1 + 1e-4, 0.2]]))
     assert np.abs(close[:, 0] - close[:, 1]).max() < 1e-2

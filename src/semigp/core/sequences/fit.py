@@ -21,7 +21,7 @@ from ..sparse.fit import signal_to_noise
 from ..sparse.posterior import Posterior, posterior_from_statistics, resolved_posterior
 from ..sparse.statistics import Statistics
 from .chain import Transition, given_precisions
-from .model import Marginals, SequenceData, SequenceModel, marginals, objective, statistics_of
+from .model import Marginals, Paths, SequenceData, SequenceModel, marginals, objective, statistics_of, whitened
 
 _POSITIVE = ("kernel", "noise_variance", "output_scale", "time_lengthscale")
 # The search moves (log λ)/_STRETCH. The curvature of the bound in log λ_t is about ½ (λ_t S_tt)², which is small if the
@@ -116,6 +116,15 @@ def smooth(
     logs = jnp.sum(jnp.log(jnp.where(precision > 0, precision, 1.0)), axis=0)
     evidence = -0.5 * (chain.log_determinant - logs + jnp.sum(weighted * (paths - mean), axis=0))
     return mean, chain.variances()[0], jnp.sum(evidence, axis=0)
+
+
+@in_float64
+@functools.partial(jax.jit, compiler_options=QUICK_TO_COMPILE)
+def start_paths(
+    mean: Float[np.ndarray, "T s q"], precision: Float[np.ndarray, "T s q"], lengthscale: Float[np.ndarray, " q"]
+) -> Paths:
+    """Paths with this mean, and with these λ."""
+    return Paths(whitened(mean, lengthscale), precision)
 
 
 def best_lengthscales(paths: Float[np.ndarray, "T s q"], precision: Float[np.ndarray, "T s q"]) -> np.ndarray:

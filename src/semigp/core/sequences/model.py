@@ -106,7 +106,7 @@ def _factor(time_lengthscale: Float[Array, " q"], length: int) -> Gains:
     return given_precisions(prior, jnp.zeros((length, *prior.matrix[0].shape))).gains()
 
 
-def noise_for(mean: Float[Array, "T s q"], time_lengthscale: Float[Array, " q"]) -> Float[Array, "T s q"]:
+def whitened(mean: Float[Array, "T s q"], time_lengthscale: Float[Array, " q"]) -> Float[Array, "T s q"]:
     """U = L⁻¹ m."""
     return _factor(time_lengthscale, len(mean)).innovations(mean)[0]
 

@@ -18,10 +18,10 @@ from ....core.numerics.precision import in_float64
 from ....core.search.report import FitReport
 from ....core.search.stages import Stage
 from ....core.sequences.chain import Transition
-from ....core.sequences.fit import best_lengthscales, smooth, solve
+from ....core.sequences.fit import best_lengthscales, smooth, solve, start_paths
 from ....core.sequences.fit import fit as fit_model
-from ....core.sequences.model import Marginals, Paths, SequenceData, SequenceModel, make_data, noise_for
-from ....core.sequences.new_series import Moments, complete_series
+from ....core.sequences.model import Marginals, SequenceData, SequenceModel, make_data
+from ....core.sequences.new_series import complete_series
 from ....core.sparse.defaults import default_hyperpriors, default_kernel, idle_parameters
 from ....core.sparse.fit import SIGNAL_AND_NOISE
 from ....core.sparse.statistics import Statistics
@@ -32,12 +32,16 @@ from .walks import nearest_walk
 
 # The principal components count as seen with this precision at the start, and q(x) has this precision.
 _PRECISION = 100.0
-# The part of the states that starts at what tells the series apart. The others start at what moves in them.
-_SLOW = 1 / 3
+# At least so many states start at what moves in the series, and the others at what tells the series apart. With more
+# states that move, one of them may be a function of another, which is not known where its outputs are missing.
+_MOVING = 3
 # The noise starts at this share of the variance that is not linear in the first states, between these limits.
 _NOISE, _NOISE_LIMITS = 0.5, (0.005, 0.5)
 _TIME_LENGTHSCALE = LogNormal(10.0, 1.5)
 _NEIGHBOURS = 5
+
+
+Moments = tuple[np.ndarray, np.ndarray]  # mean and variance (T, p)
 
 
 @dataclass(frozen=True)
@@ -62,14 +66,12 @@ class TimeDriven:
         """Mean and variance (T, p) of the outputs of series with gaps, with noise; None means the training series."""
         _refuse(inputs)
         if series is None:
-            found = [self._functions(*states) for states in self.states()]
-        else:
-            found = [self._complete(each) for each in series]
-        return [(mean, variance + np.asarray(self.model.noise_variance)) for mean, variance in found]
+            return [self._outputs(*states) for states in self.states()]
+        return [self._complete(each) for each in series]
 
-    def _functions(self, mean: np.ndarray, std: np.ndarray) -> Moments:
+    def _outputs(self, mean: np.ndarray, std: np.ndarray) -> Moments:
         found = self.posterior.predict(InputBelief(mean, std**2))
-        return np.asarray(found[0]), np.asarray(found[1])
+        return np.asarray(found[0]), np.asarray(found[1]) + np.asarray(self.model.noise_variance)
 
     def _complete(self, series: np.ndarray) -> Moments:
         """The search starts from the states of similar training steps, with and without regard to their order."""
@@ -78,7 +80,8 @@ class TimeDriven:
         walk, nearest = nearest_walk(series, self.rows, self.lengths, _NEIGHBOURS)
         starts = [(states[nearest].mean(axis=1), is_known), (states[walk], np.ones(len(series), bool))]
         precision = np.median(np.asarray(self.model.paths.precision)[np.asarray(self.data.is_real)], axis=0)
-        return complete_series(self.model, self.statistics, series, starts, precision, float(self.data.jitter))
+        found = complete_series(self.model, self.statistics, series, starts, precision, float(self.data.jitter))
+        return found.mean, found.variance
 
     def simulate(
         self, steps: int, inputs: np.ndarray | None, n_paths: int, random: np.random.Generator, number: int = -1
@@ -95,7 +98,7 @@ class TimeDriven:
 
     def _future(self, steps: int, n_paths: int, random: np.random.Generator, number: int) -> np.ndarray:
         """Draws (n_paths, steps, q) of the states after the end of a training series."""
-        prior = in_float64(Transition.of)(np.asarray(self.model.time_lengthscale))
+        prior = in_float64(jax.jit(Transition.of))(np.asarray(self.model.time_lengthscale))
         matrix, noise = _square(prior.matrix), np.linalg.cholesky(_square(prior.covariance))
         end = np.stack([np.asarray(each)[number] for each in self.belief.last_mean], axis=-1)  # [q, 2]
         spread = np.linalg.cholesky(_square([np.asarray(each)[number] for each in self.belief.last_covariance]))
@@ -150,7 +153,7 @@ def _start(rows: np.ndarray, lengths: np.ndarray, data: SequenceData, settings: 
     lengthscale = best_lengthscales(components, precision)
     mean, *_ = smooth(components, precision, lengthscale)
     inducing = centres(mean.reshape(-1, q)[places], min(settings.n_inducing, len(rows)), settings.random_state)
-    paths = Paths(in_float64(noise_for)(mean, lengthscale), np.full(shape, _PRECISION))
+    paths = start_paths(mean, np.full(shape, _PRECISION), lengthscale)
     states = mean.reshape(-1, q)[places]
     noise = _left(rows, states)
     return SequenceModel(default_kernel(q, True), inducing, noise, np.ones(p), lengthscale, paths)
@@ -158,8 +161,8 @@ def _start(rows: np.ndarray, lengths: np.ndarray, data: SequenceData, settings: 
 
 def _components(rows: np.ndarray, lengths: np.ndarray, count: int) -> np.ndarray:
     """Principal components, some of the means of the series, which tell them apart, and some of what moves in them."""
-    slow = min(int(_SLOW * count), len(lengths) - 1)
-    if not slow:
+    slow = min(count - max(_MOVING, count // 4), len(lengths) - 1)
+    if slow <= 0:
         return principal_components(rows, count)
     parts = np.split(rows, np.cumsum(lengths)[:-1])
     means = np.stack([np.nansum(part, axis=0) / np.maximum(np.sum(~np.isnan(part), axis=0), 1) for part in parts])
