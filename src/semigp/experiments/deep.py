@@ -74,7 +74,7 @@ def make_problem(problem: str, missing: float, seed: int) -> tuple[np.ndarray, n
 def run_cell(problem: str, missing: float, n_layers: int, seed: int) -> list[Row]:
     """One depth on one problem. Scores are in units of the standard deviation of the training outputs."""
     X, y, X_new, truth = make_problem(problem, missing, seed)
-    started = time.perf_counter()
+    started = time.process_time()
     model = (
         SemiDescribedGPRegressor(random_state=seed) if n_layers == 1 else DeepGPRegressor(n_layers, random_state=seed)
     )
