@@ -24,7 +24,7 @@ NAME = "deep"
 FIRST_SEED = 100
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"seeds": 1, "tables": ("yacht", "machine"), "missing": (0.0, 0.3), "layers": (1, 2)},
-    "paper": {"seeds": 5, "tables": UCI_TABLES, "missing": (0.0, 0.3), "layers": (1, 2, 3)},
+    "paper": {"seeds": 2, "tables": UCI_TABLES, "missing": (0.0, 0.3), "layers": (1, 2)},
 }
 ROWS, NEW_ROWS, TRAINING_SHARE = 300, 500, 0.7
 
