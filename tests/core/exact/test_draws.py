@@ -4,7 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from semigp.core.exact.draws import draw_exact
+from semigp.core.exact.at_points import BumpsAndLines
+from semigp.core.exact.draws import draw_exact, draw_given
 from semigp.core.exact.gp import ExactModel, ExactRows, condition
 from semigp.core.kernels import RBF, Linear
 from semigp.core.numerics.precision import in_float64
@@ -49,3 +50,15 @@ def test_a_function_is_the_same_function_everywhere(posterior):
     together = waves.everywhere(points)
     alone = np.stack([waves.each(np.broadcast_to(point, (1, 3, 2))) for point in points], axis=-1)
     np.testing.assert_allclose(together, alone, atol=1e-5)
+
+
+def test_everywhere_is_each_at_the_same_inputs(random):
+    """Two ways to the same values, of which waves are in single precision: 1e-5."""
+    points = random.normal(size=(12, 2))
+    kernel = BumpsAndLines(1.0, np.array([0.8, 1.5]), np.array([0.2, 0.1]))
+    factor = np.linalg.cholesky(kernel(points, points) + 0.1 * np.eye(12))
+    draws = draw_given(kernel, factor, points, np.sin(points[:, 0]), 0.1, random.spawn(3), 2, 100)
+    new = random.normal(size=(4, 2))
+    found = draws.everywhere(new)
+    for place, row in enumerate(new):
+        np.testing.assert_allclose(found[..., place], draws.each(np.broadcast_to(row, (3, 2, 2))), atol=1e-5)

@@ -82,6 +82,14 @@ class ExactDraws:
             found += self.waves.each(inputs, shared)
         return found
 
+    def everywhere(self, inputs: Float[np.ndarray, "k q"]) -> Float[np.ndarray, "g r k"]:
+        """The values of all functions at the same inputs."""
+        return (
+            self.slopes @ inputs.T
+            + self.weights @ self.kernel.bumps(inputs, self.points).T
+            + self.waves.everywhere(inputs)
+        )
+
 
 def draw_exact(
     posterior: ExactPosterior, randoms: list[np.random.Generator], n_draws: int, n_features: int
@@ -90,6 +98,22 @@ def draw_exact(
     points, targets = posterior.rows.known()
     n, q = points.shape
     kernel, cholesky = bumps_and_lines(posterior.model.kernel, q), np.asarray(posterior.cholesky)[:n, :n]
+    noise_variance = float(posterior.noise_variance)
+    return draw_given(kernel, cholesky, points, targets, noise_variance, randoms, n_draws, n_features)
+
+
+def draw_given(
+    kernel: BumpsAndLines,
+    cholesky: Float[np.ndarray, "n n"],
+    points: Float[np.ndarray, "n q"],
+    targets: Float[np.ndarray, " n"],
+    noise_variance: float,
+    randoms: list[np.random.Generator],
+    n_draws: int,
+    n_features: int,
+) -> ExactDraws:
+    """The same given the Cholesky factor of A, the covariance of the targets with their noise."""
+    n, q = points.shape
     normal = [random.normal(size=(n_draws, n_features + q + n)) for random in randoms]
     features, lines, noise = np.split(np.stack(normal), [n_features, n_features + q], axis=2)
     waves = Waves(
@@ -99,7 +123,7 @@ def draw_exact(
         (features * np.sqrt(2.0 * kernel.amplitude / n_features)).astype(np.float32),
     )
     slopes = lines * np.sqrt(kernel.linear)
-    residual = targets - waves.everywhere(points) - slopes @ points.T - np.sqrt(posterior.noise_variance) * noise
+    residual = targets - waves.everywhere(points) - slopes @ points.T - np.sqrt(noise_variance) * noise
     solved = scipy.linalg.cho_solve((cholesky, True), residual.reshape(-1, n).T, check_finite=False)
     weights = np.ascontiguousarray(solved.T).reshape(residual.shape)
     # k(x, X) A⁻¹r has the linear part xᵀ V Xᵀ A⁻¹r.

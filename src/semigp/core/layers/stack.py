@@ -27,8 +27,8 @@ from .hidden import HiddenLayer
 
 # The number of waves of a hidden layer, and the largest number of its directions.
 _WAVES, _MOST_DIRECTIONS = 30, 8
-# Hyperpriors for q groups: log λ ~ N(log 1.5 √q, .5²), log a ~ N(log .3, 1).
-_INNER, _INNER_SPREAD, _AMPLITUDE, _AMPLITUDE_SPREAD = np.log(1.5), 0.5, np.log(0.3), 1.0
+# Hyperpriors for q groups: log λ ~ N(log √q, 1), log a ~ N(log .3, 1).
+_INNER_SPREAD, _AMPLITUDE, _AMPLITUDE_SPREAD = 1.0, np.log(0.3), 1.0
 # Kernels have positive and finite parameters. This lengthscale along x, and this slope along h, make no difference.
 _ENDLESS = 1e8
 # Weights start this much smaller than their prior.
@@ -100,7 +100,7 @@ class Stack:
         """Means and standard deviations of all unknowns, before they are brought to N(0, I)."""
         means, spreads = log_priors(self.n_groups)
         q, k, weights = self.sizes
-        inner = np.r_[np.full(q, _INNER + 0.5 * np.log(q)), np.full(k, _AMPLITUDE), np.zeros(weights)]
+        inner = np.r_[np.full(q, 0.5 * np.log(q)), np.full(k, _AMPLITUDE), np.zeros(weights)]
         around = np.r_[np.full(q, _INNER_SPREAD), np.full(k, _AMPLITUDE_SPREAD), np.ones(weights)]
         hidden = len(self.phases)
         return np.r_[means, np.tile(inner, hidden)], np.r_[spreads, np.tile(around, hidden)]
