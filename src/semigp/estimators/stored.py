@@ -42,6 +42,7 @@ def stored_classes() -> dict[str, type]:
     from ..columns import Columns, Levels, Number, Time
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
+    from ..core.class_gp import ClassGP
     from ..core.exact.certain import Hyperparameters
     from ..core.exact.gaps import Gaps
     from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
@@ -72,6 +73,7 @@ def stored_classes() -> dict[str, type]:
     from .few_labels.labels import LabelColumn, Labels
     from .few_labels.row_graph import RowGraph
     from .few_labels.spaces import LabelledSpaces, Locations, TrainingSpaces
+    from .few_labels.student import Student
     from .forecasting.forecaster import GPForecaster
     from .forecasting.gap_beliefs import GapBelief
     from .forecasting.priors import Driven, Increments, OverTime, Past
@@ -94,7 +96,7 @@ def stored_classes() -> dict[str, type]:
 
     now = (
         SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
-        GPImputer, Arrangement, Bias, Block, ChainedGPs, Columns, Component, CorrelatedInputs, Data,
+        GPImputer, Arrangement, Bias, Block, ChainedGPs, ClassGP, Columns, Component, CorrelatedInputs, Data,
         CertainComponent, ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps,
         GaussianPrior,
         Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
@@ -102,7 +104,7 @@ def stored_classes() -> dict[str, type]:
         StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
-        Driven, DrivenMember,
+        Driven, DrivenMember, Student,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,
