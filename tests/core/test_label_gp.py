@@ -23,9 +23,9 @@ def test_labels_left_out_are_those_of_a_gp_without_them():
     gp = LabelGP(parts(ROWS, ROWS), LABELS, WEIGHTS)
     for left in range(14):
         kept = np.arange(14) != left
-        covariance = sum(label_gp._covariances(parts(ROWS[kept], ROWS[kept]), gp._parameters))
-        covariance += np.diag(np.exp(gp._parameters[-1]) / WEIGHTS[kept] + label_gp._JITTER)
-        cross = sum(label_gp._covariances(parts(ROWS[[left]], ROWS[kept]), gp._parameters))
+        covariance = sum(label_gp.covariances(parts(ROWS[kept], ROWS[kept]), gp._parameters))
+        covariance += np.diag(np.exp(gp._parameters[-1]) / WEIGHTS[kept] + label_gp._jitter(gp._parameters, 2))
+        cross = sum(label_gp.covariances(parts(ROWS[[left]], ROWS[kept]), gp._parameters))
         np.testing.assert_allclose(gp.left_out[[left]], cross @ np.linalg.solve(covariance, LABELS[kept]), atol=1e-8)
 
 

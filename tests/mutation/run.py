@@ -30,6 +30,7 @@ _ALSO = {
     "exact/rollout.py": ["estimators/forecasting/test_forecaster"],
     "inputs/joint_gaussian.py": ["core/inputs/test_priors", "estimators/regression/test_regressor"],
     "kernels/": [*(f"core/kernels/{name}" for name in _KERNELS), "core/sparse/test_bound"],
+    "class_gp.py": ["core/numerics/test_laplace", "estimators/few_labels/test_classifier"],
     "label_gp.py": ["estimators/few_labels/test_row_graph", "estimators/few_labels/test_classifier"],
     "numerics/chunks.py": ["core/sparse/test_bound", "core/sparse/test_posterior"],
     "numerics/compiler.py": ["core/sparse/test_fit"],

@@ -48,7 +48,7 @@ class LabelGP:
     def __init__(self, parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarray) -> None:
         some = evenly_spread(len(labels), _MOST_ROWS)
         self._parameters = _fit([part.among(some) for part in parts], labels[some], weights[some])
-        noise = np.exp(self._parameters[-1]) / weights + _JITTER
+        noise = np.exp(self._parameters[-1]) / weights + _jitter(self._parameters, len(parts))
         covariance = self._covariance(parts) + np.diag(noise)
         inverse = scipy.linalg.inv(covariance, check_finite=False)
         self._coefficients = inverse @ labels
@@ -60,11 +60,16 @@ class LabelGP:
         return self._covariance(parts) @ self._coefficients
 
     def _covariance(self, parts: Sequence[CovariancePart]) -> np.ndarray:
-        return sum(_covariances(parts, self._parameters))  # type: ignore[return-value]
+        return sum(covariances(parts, self._parameters))  # type: ignore[return-value]
 
 
-def _covariances(parts: Sequence[CovariancePart], parameters: np.ndarray) -> list[np.ndarray]:
-    """s_k K_k. The parameters are log s and log r (one per part; r is not used by graphs), and log σ²."""
+def _jitter(parameters: np.ndarray, count: int) -> float:
+    """A small number beside the signals, so that the search cannot end in a matrix without a Cholesky factor."""
+    return _JITTER * max(1.0, float(np.sum(np.exp(parameters[:count]))))
+
+
+def covariances(parts: Sequence[CovariancePart], parameters: np.ndarray) -> list[np.ndarray]:
+    """s_k K_k. The parameters are log s and log r (one per part; r is used by distances only), and any others."""
     count = len(parts)
     return [np.exp(parameters[k]) * part.covariance(parameters[count + k]) for k, part in enumerate(parts)]
 
@@ -76,9 +81,9 @@ def _fit(parts: Sequence[CovariancePart], labels: np.ndarray, weights: np.ndarra
     spread = np.repeat([_SIGNAL_SPREAD, _PRECISION_SPREAD, _NOISE_SPREAD], [count, count, 1])
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        tables = _covariances(parts, parameters)
+        tables = covariances(parts, parameters)
         noise = np.exp(parameters[-1]) / weights
-        cholesky = scipy.linalg.cholesky(sum(tables) + np.diag(noise + _JITTER), lower=True)
+        cholesky = scipy.linalg.cholesky(sum(tables) + np.diag(noise + _jitter(parameters, count)), lower=True)
         inverse = scipy.linalg.cho_solve((cholesky, True), np.eye(n))
         coefficients = inverse @ labels
         away = (parameters - centre) / spread

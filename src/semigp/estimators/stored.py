@@ -45,6 +45,7 @@ def stored_classes() -> dict[str, type]:
     from ..core.dynamics.chain import Chain, ChainMoves, ChainReference
     from ..core.dynamics.fit import StateAnswer
     from ..core.dynamics.model import StateData, StateFunction, StateModel
+    from ..core.class_gp import ClassGP
     from ..core.exact.certain import Hyperparameters
     from ..core.exact.gaps import Gaps
     from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
@@ -82,6 +83,7 @@ def stored_classes() -> dict[str, type]:
     from .few_labels.labels import LabelColumn, Labels
     from .few_labels.row_graph import RowGraph
     from .few_labels.spaces import LabelledSpaces, Locations, TrainingSpaces
+    from .few_labels.student import Student
     from .forecasting.forecaster import GPForecaster
     from .forecasting.gap_beliefs import GapBelief
     from .forecasting.priors import Driven, Increments, OverTime, Past
@@ -107,7 +109,7 @@ def stored_classes() -> dict[str, type]:
 
     now = (
         SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
-        GPImputer, Arrangement, Bias, Block, ChainedGPs, Columns, Component, CorrelatedInputs, Data,
+        GPImputer, Arrangement, Bias, Block, ChainedGPs, ClassGP, Columns, Component, CorrelatedInputs, Data,
         CertainComponent, ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps,
         GaussianPrior,
         Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
@@ -119,6 +121,7 @@ def stored_classes() -> dict[str, type]:
         Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, StateAnswer, Chain, ChainMoves, ChainReference,
         StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
         Driven, DrivenMember, DeepGPRegressor, HiddenLayer, StackedComponent,
+        Driven, DrivenMember, Student,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

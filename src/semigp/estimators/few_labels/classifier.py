@@ -33,6 +33,8 @@ from .spaces import Locations, TrainingSpaces
 
 # The default number of latent inputs, if there are at least as many columns. Those that are not needed fade out.
 _COMPONENTS = 10
+# The default number of inducing points is one for this many rows, but between these two numbers.
+_ROWS_PER_INDUCING, _INDUCING = 12, (50, 100)
 
 
 def _knows_probabilities(estimator: SemiSupervisedGPClassifier) -> bool:
@@ -57,9 +59,11 @@ class SemiSupervisedGPClassifier(
         used.
     classifier : "auto" or scikit-learn classifier
         "auto" mixes several Gaussian processes on the labels, in the latent space and on the rows themselves. Each is
-        weighted by how well it predicts labels that were left out. Here labelled rows are at their means. Any other
-        classifier is trained on latent inputs in units of their lengthscales.
-    n_inducing, back_constrained, scaling, max_iter, callback
+        weighted by how well it explains the labels. Here labelled rows are at their means. Any other classifier is
+        trained on latent inputs in units of their lengthscales.
+    n_inducing : int, optional
+        The number of inducing points. By default a twelfth of the rows, at least 50 and at most 100.
+    back_constrained, scaling, max_iter, callback
         As in `BayesianGPLVM`. If there are other columns than numbers, "auto" means "columns".
     categorical_features : list of names or numbers, or mask, optional
         Columns of X that hold categories, whatever their type. In frames, text, booleans and categories always do.
@@ -222,7 +226,7 @@ class SemiSupervisedGPClassifier(
         n, p = shape
         return BayesianGPLVM(
             self.n_components or min(_COMPONENTS, p, n - 1),
-            n_inducing=self.n_inducing,
+            n_inducing=self.n_inducing or int(np.clip(n // _ROWS_PER_INDUCING, *_INDUCING)),
             back_constrained=self.back_constrained,
             scaling="columns" if self.scaling == "auto" and self._columns is not None else self.scaling,
             max_iter=self.max_iter,

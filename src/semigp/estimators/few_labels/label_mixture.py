@@ -1,28 +1,44 @@
-"""The classifier "auto": Gaussian processes on the labels, weighted by how well each predicts labels that it left out.
+"""The classifier "auto": Gaussian processes on the labels, of two kinds, in a weighted mixture.
 
 A row has a place in two spaces, the latent inputs and the columns of X. In each, labels may vary smoothly with
-distance, or be alike along clusters, which a graph of neighbours shows. One GP uses the graphs of both spaces, one uses
-the distances in both, and one uses all four. The last GP uses the distances in the columns of X alone, because with
-many labels nothing else is needed.
+distance, or be alike along clusters, which a graph of neighbours shows. They may also be linear in the columns.
+
+- Two GPs regress one-hot labels. One uses the graphs and the distances in both spaces, one uses distances only. They
+  are weighted by how well they predict labels that are left out. They use every label, which is best where classes
+  are far apart, as in images.
+- Three GPs have a softmax likelihood. One lives in the latent space, one follows the graph in the columns, and one is
+  linear in the columns. They are weighted by their evidence. Labels near the border between classes matter most to
+  them, which is best where classes overlap.
+
+Both kinds have the same weight. What they predict for all rows teaches a linear classifier, the `Student`, which has
+the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
-from ...core.label_gp import LabelGP, one_hot, sharpen
+from ...core.class_gp import ClassGP
+from ...core.label_gp import CovariancePart, LabelGP, one_hot, sharpen
 from .labels import LabelColumn
 from .spaces import Locations, TrainingSpaces
+from .student import Student
 
-# The parts of the covariance of each GP. 0 and 1 are the graphs in latent inputs and in columns, 2 and 3 the distances.
-_HEADS = {"graphs": (0, 1), "distances": (2, 3), "all": (0, 1, 2, 3), "columns": (3,)}
-# Weights are exp(_TRUST · log-likelihood of the labels left out). It is below 1, because few labels say little about
-# which GP is best.
-_TRUST = 0.5
+# The parts of the covariance of each GP: 0 and 1 are the graphs in latent inputs and in columns, 2 and 3 the distances,
+# 4 products of columns. And its weight before any label is seen, which matters as long as labels are few.
+_REGRESSIONS = {"all": ((0, 1, 2, 3), 2.0), "distances": ((2, 3), 1.0)}
+_CLASSIFIERS = {"latent": ((0, 2), 6.0), "graph of columns": ((1,), 4.0), "linear": ((4,), 1.0)}
+# The medians of the hyperpriors on the signals of the parts, for classifiers. Along a graph classes hardly mix.
+_SIGNALS = (1000.0, 1000.0, 100.0, 100.0, 30.0)
+# The weight of the linear classifier that the others teach.
+_STUDENT = 0.2
+# Log weights are log likelihoods times this number over the square root of the number of labels, but at most once:
+# differences between likelihoods have standard errors that grow with that root.
+_TRUST = 3.0
 # New rows are predicted this many at a time, so that the matrices of their distances to the labelled rows stay small.
 _CHUNK = 4096
 
@@ -34,23 +50,57 @@ class LabelMixture:
 
     def __init__(self, spaces: TrainingSpaces, column: LabelColumn) -> None:
         self._labelled = spaces.from_labelled(column.rows)
-        parts, labels = self._labelled.among(), one_hot(column.classes, column.n_classes)
-        self._gps = [LabelGP([parts[k] for k in which], labels, column.weights) for which in _HEADS.values()]
-        fits = [sharpen(gp.left_out, column.classes, column.weights) for gp in self._gps]
+        parts = self._labelled.among()
+        self._fit_regressions(parts, column)
+        self._fit_classifiers(parts, column)
+        locations = spaces._locations
+        self._student = Student(locations.columns, self._taught(locations), column)
+        each = {name: 0.5 * (1.0 - _STUDENT) * weight for name, weight in self._weights_of_gps().items()}
+        self.weights = each | {"student": _STUDENT}
+
+    def _fit_regressions(self, parts: Sequence[CovariancePart], column: LabelColumn) -> None:
+        labels = one_hot(column.classes, column.n_classes)
+        heads = [[parts[k] for k in which] for which, _ in _REGRESSIONS.values()]
+        self._regressions = [LabelGP(head, labels, column.weights) for head in heads]
+        fits = [sharpen(gp.left_out, column.classes, column.weights) for gp in self._regressions]
         self._sharpness = [sharpness for sharpness, _ in fits]
-        self.weights = dict(zip(_HEADS, softmax([_TRUST * score for _, score in fits]).tolist(), strict=True))
+        self._regression_weights = _weights(_REGRESSIONS, [score for _, score in fits], len(column.rows))
+
+    def _fit_classifiers(self, parts: Sequence[CovariancePart], column: LabelColumn) -> None:
+        labels = np.eye(column.n_classes)[column.classes]
+        self._classifiers = [
+            ClassGP([parts[k] for k in which], [_SIGNALS[k] for k in which], labels, column.weights)
+            for which, _ in _CLASSIFIERS.values()
+        ]
+        scores = [gp.evidence for gp in self._classifiers]
+        self._class_weights = _weights(_CLASSIFIERS, scores, self._classifiers[0].n_used)
 
     def predict(self, locations: Locations) -> np.ndarray:
         """The probabilities of the classes (n, c)."""
-        return np.concatenate([self._predict(some) for some in _chunks(locations)])
+        return (1.0 - _STUDENT) * self._taught(locations) + _STUDENT * self._student.predict(locations.columns)
 
-    def _predict(self, locations: Locations) -> np.ndarray:
+    def _taught(self, locations: Locations) -> np.ndarray:
+        """What the GPs predict, without the student."""
+        return np.concatenate([self._of_gps(some) for some in _chunks(locations)])
+
+    def _weights_of_gps(self) -> dict[str, float]:
+        return self._regression_weights | self._class_weights
+
+    def _of_gps(self, locations: Locations) -> np.ndarray:
         parts = self._labelled.towards(locations)
-        each = zip(_HEADS.values(), self._gps, self._sharpness, self.weights.values(), strict=True)
+        heads = [[parts[k] for k in which] for which, _ in (*_REGRESSIONS.values(), *_CLASSIFIERS.values())]
+        gps: list[LabelGP | ClassGP] = [*self._regressions, *self._classifiers]
+        sharpness = [*self._sharpness, *[1.0] * len(self._classifiers)]
+        each = zip(self._weights_of_gps().values(), sharpness, gps, heads, strict=True)
         return sum(  # type: ignore[return-value]
-            weight * softmax(sharpness * gp.predict([parts[k] for k in which]), axis=1)
-            for which, gp, sharpness, weight in each
+            0.5 * weight * softmax(factor * gp.predict(head), axis=1) for weight, factor, gp, head in each
         )
+
+
+def _weights(heads: dict, scores: Sequence[float], n_labels: int) -> dict[str, float]:
+    trust = min(1.0, _TRUST / np.sqrt(n_labels))
+    prior = np.log([weight for _, weight in heads.values()])
+    return dict(zip(heads, softmax(prior + trust * np.array(scores)).tolist(), strict=True))
 
 
 def _chunks(locations: Locations) -> Iterator[Locations]:

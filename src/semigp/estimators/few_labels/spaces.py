@@ -14,6 +14,8 @@ from .row_graph import RowGraph
 
 # The median distance is computed from at most this many rows.
 _ENOUGH_ROWS = 1000
+# The variance of the constant in a linear function of the columns, which have variance 1 in all.
+_CONSTANT = 0.1
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class TrainingSpaces:
         spaces = self._distance_spaces(locations)
         some = evenly_spread(len(locations.latent), _ENOUGH_ROWS)
         self._medians = [median_square(euclidean_distances(space[some], squared=True)) for space in spaces]
+        self._length = float(np.mean(np.sum(locations.columns**2, axis=1))) or 1.0
         self._locations = locations
 
     def _graph_spaces(self, locations: Locations) -> tuple[np.ndarray, np.ndarray]:
@@ -67,18 +70,30 @@ class LabelledSpaces:
     spaces: list[np.ndarray]  # the labelled rows in each space in which distances are measured
 
     def among(self) -> list[CovariancePart]:
-        """The parts of the covariance of the labelled rows with each other."""
-        return [CovariancePart(graph[self.labelled], False) for graph in self.graphs] + self._distances(self.spaces)
+        """The parts of the covariance of the labelled rows with each other.
+
+        They are the graphs in latent inputs and in columns, the distances in both, and products of columns.
+        """
+        parts = [CovariancePart(graph[self.labelled], False) for graph in self.graphs]
+        return [*parts, *self._distances(self.spaces), self._products(self.spaces[1])]
 
     def towards(self, locations: Locations) -> list[CovariancePart]:
         """The parts of the covariance of new rows with the labelled ones."""
         triples = zip(self.training._graphs, self.graphs, self.training._graph_spaces(locations), strict=True)
         graphs = (graph.extend(covariance, space) for graph, covariance, space in triples)
         parts = [CovariancePart(graph, False) for graph in graphs]
-        return parts + self._distances(self.training._distance_spaces(locations))
+        return [
+            *parts,
+            *self._distances(self.training._distance_spaces(locations)),
+            self._products(locations.columns),
+        ]
 
     def _distances(self, spaces: Sequence[np.ndarray]) -> list[CovariancePart]:
         triples = zip(spaces, self.spaces, self.training._medians, strict=True)
         return [
             CovariancePart(euclidean_distances(new, old, squared=True) / median, True) for new, old, median in triples
         ]
+
+    def _products(self, columns: np.ndarray) -> CovariancePart:
+        """The covariance of a linear function of the columns."""
+        return CovariancePart(columns @ self.spaces[1].T / self.training._length + _CONSTANT, False)
