@@ -41,6 +41,10 @@ def measure(state):
 # torque. Its outputs are by how much the angle changes, and the next speed. A reading that is missing leaves a hole in
 # the inputs of one row and in the outputs of another. The model takes the table as it is. If a speed is missing, how
 # far the pendulum went in that step says a lot about it, and the model makes use of this.
+#
+# The table does not say which row follows which. As the pendulum moves smoothly, straight lines through the gaps do as
+# well as this with so few of them, and better with many (:doc:`/development/research-log`). Rows that are not
+# steps of a smooth motion have no such neighbours.
 
 
 def inputs_of(angle, speed, torque):
