@@ -13,7 +13,14 @@ from packaging.requirements import Requirement
 from sklearn.model_selection import GridSearchCV
 
 import semigp
-from semigp import BayesianGPLVM, GPForecaster, GPImputer, SemiDescribedGPRegressor, SemiSupervisedGPClassifier
+from semigp import (
+    BayesianGPLVM,
+    GPForecaster,
+    GPImputer,
+    SemiDescribedGPRegressor,
+    SemiSupervisedGPClassifier,
+    SharedGPLVM,
+)
 
 ROOT = Path(__file__).parents[1]
 USER_CODE = """
@@ -68,7 +75,7 @@ def test_a_type_checker_accepts_user_code_and_finds_mistakes(tmp_path):
         assert message in error
 
 
-ALL = (BayesianGPLVM, GPForecaster, GPImputer, SemiDescribedGPRegressor, SemiSupervisedGPClassifier)
+ALL = (BayesianGPLVM, GPForecaster, GPImputer, SemiDescribedGPRegressor, SemiSupervisedGPClassifier, SharedGPLVM)
 
 
 @pytest.mark.parametrize("kind", ALL)
