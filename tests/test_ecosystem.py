@@ -19,6 +19,7 @@ from semigp import (
     GPImputer,
     SemiDescribedGPRegressor,
     SemiSupervisedGPClassifier,
+    SharedGPLVM,
     StateSpaceGP,
 )
 
@@ -75,7 +76,15 @@ def test_a_type_checker_accepts_user_code_and_finds_mistakes(tmp_path):
         assert message in error
 
 
-ALL = (BayesianGPLVM, GPForecaster, GPImputer, SemiDescribedGPRegressor, SemiSupervisedGPClassifier, StateSpaceGP)
+ALL = (
+    BayesianGPLVM,
+    GPForecaster,
+    GPImputer,
+    SemiDescribedGPRegressor,
+    SemiSupervisedGPClassifier,
+    SharedGPLVM,
+    StateSpaceGP,
+)
 
 
 @pytest.mark.parametrize("kind", ALL)

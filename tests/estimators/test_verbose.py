@@ -15,6 +15,7 @@ from semigp import (
     GPImputer,
     SemiDescribedGPRegressor,
     SemiSupervisedGPClassifier,
+    SharedGPLVM,
     StateSpaceGP,
     StreamingGPRegressor,
 )
@@ -48,6 +49,8 @@ ASKED = {
         "transform": (NEW,), "impute": (NEW,), "sample": (NEW,)}),
     "latent": (BayesianGPLVM(2, n_inducing=6, **SMALL), (X,), {
         "transform": (NEW,), "impute": (NEW,), "inverse_transform": (np.eye(7, 2),)}),
+    "views": (SharedGPLVM(2, n_inducing=6, **SMALL), ({"a": X, "b": np.column_stack([Y, Y**2])},), {
+        "transform": ({"a": NEW},), "predict": ({"a": NEW}, "b")}),
     "classifier": (SemiSupervisedGPClassifier(2, n_inducing=6, **SMALL), (X, LABELS), {
         "predict_proba": (NEW,), "transform": (NEW,), "impute": (NEW,)}),
     "states": (StateSpaceGP(2, n_inducing=6, **SMALL), (WAVE,), {"forecast": (5,), "impute": ()}),

@@ -28,6 +28,8 @@ PROFILES: dict[str, dict[str, Any]] = {
 # GPy takes minutes for a fit with holes: so many seeds, and only on these.
 _GPY_SEEDS, _GPY_PROBLEMS = 2, ("oil", "mocap")
 _MADE_COMPONENTS = 6
+# Errors above this are not told apart: CCA with nearly equal columns.
+_USELESS = 2
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
@@ -155,7 +157,7 @@ def _cell(found: dict[str, dict[tuple, Summary]], way: str, share: float) -> str
     if error is None:
         return ""
     best = min(other.mean for (_, own), other in found["error"].items() if own == share)
-    text = f"{error.mean:.4f} ± {error.error:.4f}"
+    text = f"{error.mean:.4f} ± {error.error:.4f}" if error.mean < _USELESS else f"above {_USELESS}"
     parts = [f"**{text}**" if error.mean == best else text]
     for score, digits in (("NLPD", 3), ("coverage", 3)):
         summary = found[score].get((way, share))
@@ -192,7 +194,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
             curves = {
                 way: tuple([getattr(found[way, share], part) for share in shares] for part in ("mean", "error"))
                 for way in WAYS
-                if all((way, share) in found for share in shares)
+                if all((way, share) in found and found[way, share].mean < _USELESS for share in shares)
             }
             draw_curves(axes, [100 * share for share in shares], curves, ours=(OURS,))
             most = max(summary.mean for (way, _), summary in found.items() if way != "CCA")
