@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..core.devices.row_mesh import row_mesh
-    from .dynamics.state_space import StateSpaceGP
     from .deep.regressor import DeepGPRegressor
+    from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .forecasting.forecaster import GPForecaster
     from .imputation.imputer import GPImputer

@@ -42,10 +42,10 @@ def stored_classes() -> dict[str, type]:
     from ..columns import Columns, Levels, Number, Time
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
+    from ..core.class_gp import ClassGP
     from ..core.dynamics.chain import Chain, ChainMoves, ChainReference
     from ..core.dynamics.fit import StateAnswer
     from ..core.dynamics.model import StateData, StateFunction, StateModel
-    from ..core.class_gp import ClassGP
     from ..core.exact.certain import Hyperparameters
     from ..core.exact.gaps import Gaps
     from ..core.exact.gp import ExactModel, ExactPosterior, ExactRows
@@ -73,11 +73,11 @@ def stored_classes() -> dict[str, type]:
     from .common.order import Arrangement
     from .common.table import Table
     from .common.units import Units
+    from .deep.regressor import DeepGPRegressor
+    from .deep.stacked_component import StackedComponent
     from .dynamics.kinds.markov import Markov, MarkovMember
     from .dynamics.kinds.over_time import TimeDriven
     from .dynamics.state_space import StateSpaceGP
-    from .deep.regressor import DeepGPRegressor
-    from .deep.stacked_component import StackedComponent
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
     from .few_labels.labels import LabelColumn, Labels

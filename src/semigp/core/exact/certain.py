@@ -175,7 +175,7 @@ def left_out(
     inverse.
     """
     mean, variance = np.full((2, *targets.shape), np.nan)
-    for rows, outputs in _patterns(targets):
+    for rows, outputs in patterns_of(targets):
         for noise in np.unique(found.noise[outputs]):
             some = outputs[found.noise[outputs] == noise]
             inverse, _ = _inverse(found.kernel(inputs[rows], inputs[rows]), noise)
