@@ -191,10 +191,14 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
         for axes, name in zip(panels[0], names, strict=True):
             found = summarise([row for row in rows if row["problem"] == name], ("method", "share"), "error")
             shares = sorted({share for _, share in found})
+            # A way that is not in this panel keeps its colour in the others.
+            nothing = Summary(np.nan, np.nan, 0)
+            drawn = {key: summary if summary.mean < _USELESS else nothing for key, summary in found.items()}
             curves = {
-                way: tuple([getattr(found[way, share], part) for share in shares] for part in ("mean", "error"))
+                way: tuple(
+                    [getattr(drawn.get((way, share), nothing), part) for share in shares] for part in ("mean", "error")
+                )
                 for way in WAYS
-                if all((way, share) in found and found[way, share].mean < _USELESS for share in shares)
             }
             draw_curves(axes, [100 * share for share in shares], curves, ours=(OURS,))
             most = max(summary.mean for (way, _), summary in found.items() if way != "CCA")
