@@ -73,6 +73,7 @@ def stored_classes() -> dict[str, type]:
     from .common.units import Units
     from .dynamics.kinds.markov import Markov, MarkovMember
     from .dynamics.kinds.over_time import TimeDriven
+    from .dynamics.kinds.time_member import TimeMember
     from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
@@ -110,7 +111,8 @@ def stored_classes() -> dict[str, type]:
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
         Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, StateAnswer, Chain, ChainMoves, ChainReference,
-        StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
+        StateData, StateFunction, StateModel, TimeDriven, TimeMember, Marginals, Paths, SequenceData,
+        SequenceModel, Statistics,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,
