@@ -24,6 +24,7 @@ OURS, GP = "states over time", "GP from known to missing parts"
 STATIC = {f"static GP-LVM, {states} states": states for states in (12, 7, 5)}  # as many as the members of ours have
 STATIC_SHOWN = list(STATIC)[1]
 NEAREST = {"nearest frame": 1, "15 nearest frames": 15}
+SHOWN = {"nearest frame": "#E69F00", STATIC_SHOWN: "#0072B2", OURS: "black"}  # methods over time, and colours
 RIDGE, LINES = "ridge regression", "interpolation in time"
 METHODS = (OURS, *STATIC, *NEAREST, RIDGE, GP, LINES)
 MOTIONS = {18: "run", 29: "walk"}
@@ -213,6 +214,7 @@ def write(rows: list[Row], profile: str, folder: Path, started: float) -> list[P
     rows = sorted(rows, key=lambda row: METHODS.index(row["method"]))
     found, paths = ([row for row in rows if ("step" in row) == is_path] for is_path in (False, True))
     write_rows(folder / "motion.csv", found)
+    paths = [row for row in paths if row["method"] in SHOWN]
     write_rows(folder / "motion-paths.csv", paths)
     told = {"profile": profile, "first_seed": FIRST_SEED, "holes": HOLES} | PROFILES[profile]
     write_settings(folder / "motion.json", told, time.perf_counter() - started)
@@ -300,7 +302,7 @@ def _draw_paths(plt, paths: list[Row], folder: Path) -> list[Path]:
     shown = list(dict.fromkeys((row["part"], row["column"]) for row in paths))
     canvas, panels = plt.subplots(len(shown), 1, figsize=(8, 2.2 * len(shown)), sharex=True, layout="constrained")
     for axes, (part, column) in zip(panels, shown, strict=True):
-        for method, colour in (("nearest frame", "#E69F00"), (STATIC_SHOWN, "#0072B2"), (OURS, "black")):
+        for method, colour in SHOWN.items():
             some = [row for row in paths if (row["part"], row["column"], row["method"]) == (part, column, method)]
             step, truth, mean, std = (np.array([row[key] for row in some]) for key in ("step", "truth", "mean", "std"))
             hidden = step >= len(step) / 2
