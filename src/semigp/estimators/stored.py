@@ -77,6 +77,7 @@ def stored_classes() -> dict[str, type]:
     from .deep.stacked_component import StackedComponent
     from .dynamics.kinds.markov import Markov, MarkovMember
     from .dynamics.kinds.over_time import TimeDriven
+    from .dynamics.kinds.time_member import TimeMember
     from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
     from .few_labels.label_mixture import LabelMixture
@@ -122,6 +123,8 @@ def stored_classes() -> dict[str, type]:
         StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
         Driven, DrivenMember, DeepGPRegressor, HiddenLayer, StackedComponent,
         Driven, DrivenMember, Student,
+        StateData, StateFunction, StateModel, TimeDriven, TimeMember, Marginals, Paths, SequenceData,
+        SequenceModel, Statistics,
     )  # fmt: skip
     before = {
         "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,

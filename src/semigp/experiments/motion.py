@@ -21,8 +21,10 @@ from ..estimators import BayesianGPLVM, StateSpaceGP
 from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_rows, write_settings
 
 OURS, GP = "states over time", "GP from known to missing parts"
-STATIC = {"static GP-LVM": None, "static GP-LVM, 5 states": 5}  # with as many states as ours, and with fewer
+STATIC = {f"static GP-LVM, {states} states": states for states in (12, 7, 5)}  # as many as the members of ours have
+STATIC_SHOWN = list(STATIC)[1]
 NEAREST = {"nearest frame": 1, "15 nearest frames": 15}
+SHOWN = {"nearest frame": "#E69F00", STATIC_SHOWN: "#0072B2", OURS: "black"}  # methods over time, and colours
 RIDGE, LINES = "ridge regression", "interpolation in time"
 METHODS = (OURS, *STATIC, *NEAREST, RIDGE, GP, LINES)
 MOTIONS = {18: "run", 29: "walk"}
@@ -32,8 +34,8 @@ PARTS = {"legs": np.arange(14), "upper body": np.arange(20, 50)}
 HOLES = {"second half": (0.5, 1.0), "gap in the middle": (0.35, 0.65)}
 FIRST_SEED = 100
 PROFILES = {
-    "quick": {"seeds": 1, "sequences": 10, "n_states": 8, "n_inducing": 30, "max_iter": 50},
-    "paper": {"seeds": 5, "sequences": 31, "n_states": 7, "n_inducing": 50, "max_iter": 100},
+    "quick": {"seeds": 1, "sequences": 10, "n_states": 5, "n_inducing": 30, "max_iter": 50},
+    "paper": {"seeds": 5, "sequences": 31, "n_states": 12, "n_inducing": 50, "max_iter": 100},
 }
 _SHOWN = {29: (("legs", 0, "left hip"), ("legs", 3, "left knee"), ("upper body", 35, "left elbow"))}
 _ROWS_FOR_GP = 500  # frames on which the GP's hyperparameters are chosen
@@ -60,10 +62,10 @@ def ours(motions: list[np.ndarray], settings: Row, seed: int) -> Filler:
     return lambda motion: model.impute(motion, return_std=True)
 
 
-def static(motions: list[np.ndarray], settings: Row, n_states: int | None, seed: int) -> Filler:
+def static(motions: list[np.ndarray], settings: Row, n_states: int, seed: int) -> Filler:
     """The Bayesian GP-LVM of frames that know nothing of each other, with the same numbers."""
     model = BayesianGPLVM(
-        n_states or settings["n_states"], n_inducing=settings["n_inducing"], max_iter=settings["max_iter"],
+        n_states, n_inducing=settings["n_inducing"], max_iter=settings["max_iter"],
         scaling="columns", output_noise="per-output", random_state=seed,
     ).fit(np.concatenate(motions))  # fmt: skip
     return lambda motion: model.impute(motion, return_std=True)
@@ -212,6 +214,7 @@ def write(rows: list[Row], profile: str, folder: Path, started: float) -> list[P
     rows = sorted(rows, key=lambda row: METHODS.index(row["method"]))
     found, paths = ([row for row in rows if ("step" in row) == is_path] for is_path in (False, True))
     write_rows(folder / "motion.csv", found)
+    paths = [row for row in paths if row["method"] in SHOWN]
     write_rows(folder / "motion-paths.csv", paths)
     told = {"profile": profile, "first_seed": FIRST_SEED, "holes": HOLES} | PROFILES[profile]
     write_settings(folder / "motion.json", told, time.perf_counter() - started)
@@ -299,7 +302,7 @@ def _draw_paths(plt, paths: list[Row], folder: Path) -> list[Path]:
     shown = list(dict.fromkeys((row["part"], row["column"]) for row in paths))
     canvas, panels = plt.subplots(len(shown), 1, figsize=(8, 2.2 * len(shown)), sharex=True, layout="constrained")
     for axes, (part, column) in zip(panels, shown, strict=True):
-        for method, colour in (("nearest frame", "#E69F00"), (next(iter(STATIC)), "#0072B2"), (OURS, "black")):
+        for method, colour in SHOWN.items():
             some = [row for row in paths if (row["part"], row["column"], row["method"]) == (part, column, method)]
             step, truth, mean, std = (np.array([row[key] for row in some]) for key in ("step", "truth", "mean", "std"))
             hidden = step >= len(step) / 2

@@ -92,6 +92,24 @@ def test_one_series_with_an_empty_step():
     assert np.all(variance > 0)
 
 
+def test_members_differ_in_how_many_states_are_slow():
+    assert over_time.slow_states(12, 31) == [9, 4, 2]  # so that members have 12, 7 and 5 states
+    assert over_time.slow_states(12, 4) == [3, 1, 0]  # four series differ in three ways
+    assert over_time.slow_states(3, 10) == [0]
+    assert over_time.slow_states(5, 1) == [0]
+
+
+def test_members_are_pooled(fitted):
+    """Mean and variance of the mixture, and paths of every member."""
+    model, _, new = fitted
+    (member,) = model._dynamics.members
+    twice = over_time.TimeDriven((member, member), model.fit_report_)
+    given = [model._units.standard(new)]
+    for one, other in zip(member.complete(given)[0], twice.complete(given, None)[0], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert twice.simulate(4, None, 5, np.random.default_rng(0), 0).shape == (5, 4, P)
+
+
 def test_inputs_are_refused(fitted):
     with pytest.raises(ValueError, match="states are functions of time alone"):
         over_time.fit([np.zeros((5, 2))], [np.zeros((5, 1))], Settings(1, 2, 1, 0))

@@ -3,121 +3,58 @@
 Every latent state is a GP over time with a lengthscale of its own. It suits series with many outputs, such as motion
 capture, in which some outputs are missing for a while: the known outputs say where the states are, and the states say
 what is missing.
+
+How many states tell the series apart, and how many move, cannot be read off the bound: more states explain the training
+series better, and missing outputs no better. So there are up to three members with different numbers of slow states,
+and what is predicted is the mixture of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-import jax
 import numpy as np
 
-from ....core import InputBelief, Posterior
-from ....core.hyperpriors import LogNormal
-from ....core.numerics.precision import in_float64
-from ....core.search.report import FitReport
-from ....core.search.stages import Stage
-from ....core.sequences.chain import Transition
-from ....core.sequences.fit import best_lengthscales, smooth, solve, start_paths
-from ....core.sequences.fit import fit as fit_model
-from ....core.sequences.model import Marginals, SequenceData, SequenceModel, make_data
-from ....core.sequences.new_series import complete_series
-from ....core.sparse.defaults import default_hyperpriors, default_kernel, idle_parameters
-from ....core.sparse.fit import SIGNAL_AND_NOISE
-from ....core.sparse.statistics import Statistics
-from ...common.component import TOLERANCE
-from ...common.starts import centres, principal_components
+from ....core.numerics.mixtures import pooled
+from ....core.search.report import FitReport, labelled
 from .base import Settings
-from .walks import nearest_walk
+from .time_member import Moments, TimeMember
+from .time_member import fit as fit_member
 
-# The principal components count as seen with this precision at the start, and q(x) has this precision.
-_PRECISION = 100.0
-# At least so many states start at what moves in the series, and the others at what tells the series apart. With more
-# states that move, one of them may be a function of another, which is not known where its outputs are missing.
+# At least so many states move. With more, one of them may be a function of the others: it is then not known where its
+# outputs are missing.
 _MOVING = 3
-# The noise starts at this share of the variance that is not linear in the first states, between these limits.
-_NOISE, _NOISE_LIMITS = 0.5, (0.005, 0.5)
-_TIME_LENGTHSCALE = LogNormal(10.0, 1.5)
-_NEIGHBOURS = 5
-
-
-Moments = tuple[np.ndarray, np.ndarray]  # mean and variance (T, p)
 
 
 @dataclass(frozen=True)
 class TimeDriven:
-    """A fitted model whose states are functions of time."""
+    """Fitted models whose states are functions of time. The first has as many states as were asked for."""
 
-    model: SequenceModel
-    data: SequenceData
-    belief: Marginals
-    statistics: Statistics
-    posterior: Posterior
-    rows: np.ndarray  # the training series, one after the other (n, p)
-    lengths: np.ndarray  # of the training series
+    members: tuple[TimeMember, ...]
     report: FitReport
 
     def states(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Mean and std (T, q) of q(x) of every training series."""
-        mean, variance = np.asarray(self.belief.mean), np.asarray(self.belief.variance)
-        return [(mean[:T, s], np.sqrt(variance[:T, s])) for s, T in enumerate(self.lengths)]
+        """Mean and std (T, q) of q(x) of every training series, in the first member."""
+        return self.members[0].states()
 
     def complete(self, series: list[np.ndarray] | None, inputs: list[np.ndarray] | None) -> list[Moments]:
         """Mean and variance (T, p) of the outputs of series with gaps, with noise; None means the training series."""
         _refuse(inputs)
-        if series is None:
-            return [self._outputs(*states) for states in self.states()]
-        return [self._complete(each) for each in series]
-
-    def _outputs(self, mean: np.ndarray, std: np.ndarray) -> Moments:
-        found = self.posterior.predict(InputBelief(mean, std**2))
-        return np.asarray(found[0]), np.asarray(found[1]) + np.asarray(self.model.noise_variance)
-
-    def _complete(self, series: np.ndarray) -> Moments:
-        """The search starts from the states of similar training steps, with and without regard to their order."""
-        states = np.concatenate([mean for mean, _ in self.states()])
-        is_known = ~np.isnan(series).all(axis=1)
-        walk, nearest = nearest_walk(series, self.rows, self.lengths, _NEIGHBOURS)
-        starts = [(states[nearest].mean(axis=1), is_known), (states[walk], np.ones(len(series), bool))]
-        precision = np.median(np.asarray(self.model.paths.precision)[np.asarray(self.data.is_real)], axis=0)
-        found = complete_series(self.model, self.statistics, series, starts, precision, float(self.data.jitter))
-        return found.mean, found.variance
+        found = [member.complete(series) for member in self.members]
+        return [pooled(*map(list, zip(*several, strict=True))) for several in zip(*found, strict=True)]
 
     def simulate(
         self, steps: int, inputs: np.ndarray | None, n_paths: int, random: np.random.Generator, number: int = -1
     ) -> np.ndarray:
-        """Paths (n_paths, steps, p) that continue training series `number`.
-
-        The state at its end is drawn from q and moves on as its prior says. A function is drawn for every path.
-        """
+        """Paths (n_paths, steps, p) that continue training series `number`. Every member has its share of them."""
         _refuse(inputs)
-        states = self._future(steps, n_paths, random, number)
-        functions = self.posterior.sample_functions(jax.random.key(int(random.integers(2**31))), n_paths)
-        values = np.asarray(functions.along(states))
-        return values + np.sqrt(self.model.noise_variance) * random.normal(size=values.shape)
-
-    def _future(self, steps: int, n_paths: int, random: np.random.Generator, number: int) -> np.ndarray:
-        """Draws (n_paths, steps, q) of the states after the end of a training series."""
-        prior = in_float64(jax.jit(Transition.of))(np.asarray(self.model.time_lengthscale))
-        matrix, noise = _square(prior.matrix), np.linalg.cholesky(_square(prior.covariance))
-        end = np.stack([np.asarray(each)[number] for each in self.belief.last_mean], axis=-1)  # [q, 2]
-        spread = np.linalg.cholesky(_square([np.asarray(each)[number] for each in self.belief.last_covariance]))
-        draw = lambda factor: np.einsum("qij,nqj->nqi", factor, random.normal(size=(n_paths, *end.shape)))  # noqa: E731
-        state, path = end + draw(spread), []
-        for _ in range(steps):
-            state = np.einsum("qij,nqj->nqi", matrix, state) + draw(noise)
-            path.append(state[..., 0])
-        return np.stack(path, axis=1)
+        shares = np.bincount(np.arange(n_paths) % len(self.members), minlength=len(self.members))
+        members = zip(self.members, shares, strict=True)
+        return np.concatenate([member.simulate(steps, int(n), random, number) for member, n in members if n])
 
 
-def _square(entries) -> np.ndarray:
-    """Matrices [q, 2, 2] from their entries, three if they are symmetric, else four."""
-    entries = list(entries)
-    first, *others = entries if len(entries) == 4 else (entries[0], entries[1], entries[1], entries[2])
-    return np.stack([first, *others], axis=-1).reshape(-1, 2, 2)
-
-
-def _refuse(inputs) -> None:
+def _refuse(inputs: Any) -> None:
     if inputs is not None:
         raise ValueError(
             'dynamics="time" has no place for inputs: its states are functions of time alone. Give inputs to '
@@ -128,51 +65,19 @@ def _refuse(inputs) -> None:
 def fit(series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Settings) -> TimeDriven:
     """Fit states over time to series in standard units, with NaN for what is missing."""
     _refuse(inputs)
-    hyperpriors = {**default_hyperpriors(settings.n_states, True, None), "time_lengthscale": _TIME_LENGTHSCALE}
-    data, rows = make_data(series, hyperpriors), np.concatenate(series)
-    lengths = np.array([len(each) for each in series])
-    model = _start(rows, lengths, data, settings)
-    idle = idle_parameters(True)
-    stages = [
-        Stage("held signal-to-noise", min(50, settings.max_iter), (*SIGNAL_AND_NOISE, *idle)),
-        Stage("all", settings.max_iter, idle),
-    ]
-    model, report = fit_model(model, data, stages, TOLERANCE, settings.callback)
-    return TimeDriven(model, data, *solve(model, data), rows, lengths, report)
+    counts = slow_states(settings.n_states, len(series))
+    members = []
+    for part, count in enumerate(counts, 1):
+        callback = labelled(settings.callback, part=part, parts=len(counts))
+        n_states = settings.n_states - counts[0] + count
+        members.append(fit_member(series, count, replace(settings, n_states=n_states, callback=callback)))
+        if members[-1].report.status == "interrupted":
+            break
+    bounds = tuple(member.report.bound for member in members)
+    return TimeDriven(tuple(members), replace(members[0].report, restart_bounds=bounds))
 
 
-def _start(rows: np.ndarray, lengths: np.ndarray, data: SequenceData, settings: Settings) -> SequenceModel:
-    """States at the principal components, smoothed over time as far as each component asks for it."""
-    q, p = settings.n_states, rows.shape[1]
-    shape = (*data.is_real.shape, q)
-    places = np.asarray(data.rows)[: len(rows)]
-    components, precision = np.zeros((2, shape[0] * shape[1], q))
-    components[places] = _components(rows, lengths, q)
-    precision[places] = np.where(np.isnan(rows).all(axis=1)[:, None], 0.0, _PRECISION)
-    components, precision = components.reshape(shape), precision.reshape(shape)
-    lengthscale = best_lengthscales(components, precision)
-    mean, *_ = smooth(components, precision, lengthscale)
-    inducing = centres(mean.reshape(-1, q)[places], min(settings.n_inducing, len(rows)), settings.random_state)
-    paths = start_paths(mean, np.full(shape, _PRECISION), lengthscale)
-    states = mean.reshape(-1, q)[places]
-    noise = _left(rows, states)
-    return SequenceModel(default_kernel(q, True), inducing, noise, np.ones(p), lengthscale, paths)
-
-
-def _components(rows: np.ndarray, lengths: np.ndarray, count: int) -> np.ndarray:
-    """Principal components, some of the means of the series, which tell them apart, and some of what moves in them."""
-    slow = min(count - max(_MOVING, count // 4), len(lengths) - 1)
-    if slow <= 0:
-        return principal_components(rows, count)
-    parts = np.split(rows, np.cumsum(lengths)[:-1])
-    means = np.stack([np.nansum(part, axis=0) / np.maximum(np.sum(~np.isnan(part), axis=0), 1) for part in parts])
-    means = np.repeat(means, lengths, axis=0)
-    return np.column_stack([principal_components(means, slow), principal_components(rows - means, count - slow)])
-
-
-def _left(rows: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """The noise variance of each output at the start, from what is not linear in the states."""
-    features = np.column_stack([np.ones(len(states)), states])
-    left = rows - features @ np.linalg.lstsq(features, np.nan_to_num(rows), rcond=None)[0]
-    counts = np.maximum(np.sum(~np.isnan(rows), axis=0), 1)
-    return np.clip(_NOISE * np.nansum(left**2, axis=0) / counts, *_NOISE_LIMITS)
+def slow_states(n_states: int, n_series: int) -> list[int]:
+    """How many states of each member tell the series apart: all but those that move, half of them, a quarter."""
+    most = max(0, min(n_states - max(_MOVING, n_states // 4), n_series - 1))
+    return sorted({most, most // 2, most // 4}, reverse=True)
