@@ -123,6 +123,8 @@ def test_errors(driven):
         model.forecast(3)
     with pytest.raises(ValueError, match="inputs has 2 rows; 3 are needed"):
         model.forecast(3, inputs=inputs[:2])
+    with pytest.raises(ValueError, match="the given series has 2 columns but the series has 1"):
+        model.impute(np.ones((5, 2)), inputs[:5])
     with pytest.raises(ValueError, match="inputs has 10 rows; 85 are needed"):
         StateSpaceGP().fit(values, inputs[:10])
     with pytest.raises(ValueError, match="series is constant in column 0"):

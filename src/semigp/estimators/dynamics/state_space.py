@@ -164,12 +164,18 @@ class StateSpaceGP(Saved, BaseEstimator):
 
     # ---- reading
 
-    def _read(self, series: Any, time: str | None = None) -> tuple[list[np.ndarray], list[Timeline]]:
-        """The values (T, p) and timelines of one series or of several, with columns in the order of the first."""
+    def _read(
+        self, series: Any, time: str | None = None, names: list | None = None
+    ) -> tuple[list[np.ndarray], list[Timeline]]:
+        """The values (T, p) and timelines of one series or of several, with columns in the order of `names`.
+
+        By default the names are those of the first series.
+        """
         several = list(series) if _is_several(series) else [series]
         read = [read_series(one, time=time) for one in several]
-        names = read[0][1].names
-        return [in_order(values, timeline, names, "series") for values, timeline in read], [line for _, line in read]
+        what = "the given series" if names else "another series"
+        names = names or read[0][1].names
+        return [in_order(values, timeline, names, what) for values, timeline in read], [line for _, line in read]
 
     def _read_inputs(self, inputs: Any, lengths: list[int], names: list | None) -> tuple[list[np.ndarray], list]:
         """The inputs (T, c) of every series; `names` are those of the fit, if there was one."""
@@ -235,7 +241,7 @@ class StateSpaceGP(Saved, BaseEstimator):
         if series is None:
             values, timelines, standard, known = self._series, self._timelines, None, None
         else:
-            values, timelines = self._read(series)
+            values, timelines = self._read(series, names=self.series_names_)
             driving, _ = self._read_inputs(inputs, [len(one) for one in values], self._input_names)
             standard, known = self._standard(values), self._standard_inputs(driving)
         with watched("impute", self.verbose), computing():
