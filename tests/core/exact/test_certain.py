@@ -139,7 +139,8 @@ def test_rows_that_are_left_out():
     Y = np.column_stack([np.sin(X[:, 0]), X[:, 0] * X[:, 1], np.cos(X[:, 1])]) + 0.1 * random.normal(size=(25, 3))
     Y[random.random(Y.shape) < 0.2] = np.nan
     groups = np.arange(2)
-    found = with_noise(fit_hyperparameters(X, Y[:, :2], groups, None, 20), X, Y, groups)
+    fitted = fit_hyperparameters(X, Y[:, :2], groups, None, 20)
+    found = with_noise(fitted.free, fitted.log_evidence, X, Y, groups)
     assert found.noise.shape == (3,)
     mean, variance = left_out(found, X, Y)
     for row in range(25):
