@@ -4,6 +4,7 @@ import re
 from numbers import Integral
 from pathlib import Path
 
+import numpy as np
 import sklearn
 
 import semigp
@@ -21,7 +22,13 @@ def test_private_imports_are_in_one_file():
 
 def test_they_do_what_we_rely_on():
     """Seen with scikit-learn 1.9.1, the lock file's version. Where this fails, mend `sklearn_private` alone."""
-    from semigp.estimators.common.sklearn_private import HasMethods, Interval, StrOptions, check_sample_weight
+    from semigp.estimators.common.sklearn_private import (
+        HasMethods,
+        Interval,
+        StrOptions,
+        check_sample_weight,
+        take_rows,
+    )
 
     told = f"scikit-learn {sklearn.__version__}"
     assert Interval(Integral, 1, None, closed="left").is_satisfied_by(1), told
@@ -29,3 +36,4 @@ def test_they_do_what_we_rely_on():
     assert StrOptions({"auto"}).is_satisfied_by("auto"), told
     assert HasMethods(["fit"]).is_satisfied_by(semigp.GPImputer()), told
     assert check_sample_weight(None, [[1.0], [2.0]]).tolist() == [1.0, 1.0], told
+    assert take_rows(np.eye(3), np.array([2])).tolist() == [[0.0, 0.0, 1.0]], told

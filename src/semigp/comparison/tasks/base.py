@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-from sklearn.utils import _safe_indexing
-
 from ...baselines.tables.coded import CodedTable
 from ...columns import Columns, Levels
 
@@ -25,11 +22,6 @@ class Task(Protocol):
 
     def run(self, way: str, split: int) -> Scores:
         """The scores of a way on a split. Raises ValueError, with a reason, if the way cannot be used here."""
-
-
-def take(X: object, rows: np.ndarray) -> object:
-    """Some rows of an array or a frame."""
-    return _safe_indexing(X, rows)
 
 
 def coded(X: object, columns: Columns) -> CodedTable:

@@ -18,8 +18,9 @@ from ... import scores
 from ...baselines import LabelledRows
 from ...columns import Columns
 from ...estimators import SemiSupervisedGPClassifier
+from ...estimators.common.sklearn_private import take_rows
 from ...estimators.few_labels.labels import is_known, without_object_type
-from .base import OURS, Scores, coded, take
+from .base import OURS, Scores, coded
 
 _NEIGHBOURS = 7
 _LEAST_PROBABILITY = 1e-6  # a class that a way finds impossible would cost it an infinite loss
@@ -69,7 +70,7 @@ class Classification:
         truth = self._numbers[hidden]
         if way == OURS:
             model = SemiSupervisedGPClassifier(random_state=self._seed).fit(self._X, y)
-            return _scored(truth, model.predict_proba(take(self._X, hidden)), model.classes_, self._count)
+            return _scored(truth, model.predict_proba(take_rows(self._X, hidden)), model.classes_, self._count)
         model = _others(len(self._rows))[way].fit(self._rows, y)
         if not hasattr(model, "predict_proba"):
             return {"error": float(np.mean(model.predict(self._rows[hidden]) != truth))}

@@ -13,7 +13,8 @@ from ...baselines.tables.coded import CodedTable
 from ...baselines.tables.predicting import PLAIN_WAYS, WAYS, Moments, Way
 from ...columns import Columns
 from ...estimators import SemiDescribedGPRegressor
-from .base import COVERAGE, OURS, Scores, coded, take
+from ...estimators.common.sklearn_private import take_rows
+from .base import COVERAGE, OURS, Scores, coded
 
 _OTHERS: dict[str, Way] = {
     "boosting": WAYS["HistGradientBoosting"],
@@ -41,7 +42,7 @@ class Regression:
         known = np.flatnonzero(~np.isnan(outputs))
         if len(known) < 2 * n_splits:
             raise ValueError(f"y has {len(known)} known values; comparing with {n_splits} folds needs {2 * n_splits}.")
-        self._X, self._y, self._seed, self.n_splits = take(X, known), outputs[known], seed, n_splits
+        self._X, self._y, self._seed, self.n_splits = take_rows(X, known), outputs[known], seed, n_splits
         self._table = coded(self._X, Columns.learn(self._X))
         self._folds = list(KFold(n_splits, shuffle=True, random_state=seed).split(self._y))
         self.about = f"prediction of {len(known)} rows, {np.isnan(self._table.values).mean():.0%} of entries missing"
@@ -50,8 +51,8 @@ class Regression:
         """Scores on one fold, in the units of y."""
         train, test = self._folds[split]
         if way == OURS:
-            model = SemiDescribedGPRegressor(random_state=self._seed).fit(take(self._X, train), self._y[train])
-            mean, std = model.predict(take(self._X, test), return_std=True)
+            model = SemiDescribedGPRegressor(random_state=self._seed).fit(take_rows(self._X, train), self._y[train])
+            mean, std = model.predict(take_rows(self._X, test), return_std=True)
         else:
             mean, std = self._other(_OTHERS[way], train, test)
         truth, std = self._y[test], np.maximum(std, 1e-9 * self._y.std())

@@ -4,9 +4,18 @@ The attribute `_parameter_constraints` of our estimators is also private by its 
 and its checks for estimators rely on it.
 """
 
+from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["HasMethods", "Interval", "StrOptions", "check_feature_names", "check_n_features", "check_sample_weight"]
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "check_feature_names",
+    "check_n_features",
+    "check_sample_weight",
+    "take_rows",
+]
