@@ -15,8 +15,8 @@ from .types import Array
 _CHUNK_SIZE = {"cpu": 2**20}
 _CHUNK_SIZE_ACCELERATOR = 2**27
 CHUNK_VARIABLE = "SEMIGP_CHUNK_SIZE"  # environment variable that sets another size
-# Up to this many chunks, keeping all numbers is cheaper than computing them again for the gradient. Forward and backward
-# pass then still find them in a cache of 32 MiB; with four chunks they did not, and took twice as long.
+# Up to this many chunks, keeping all numbers is cheaper than computing them again for the gradient. Both passes then
+# still find them in a cache of 32 MiB; with four chunks they did not, and took twice as long.
 _CHUNKS_KEPT = 2
 
 
