@@ -24,7 +24,7 @@ demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look 
 # the longest first. tests/conftest.py has programs compiled quickly and kept in build/compiled, for all parts.
 PARTS := test-estimators test-optimised test-core test-rest test-documentation test-commands
 OPTIMISED := tests/test_experiments.py tests/test_faults.py
-REST := $(addprefix --ignore=tests/,core estimators adapters cli report test_documentation.py) \
+REST := $(addprefix --ignore=tests/,core estimators adapters cli reports test_documentation.py) \
 	$(addprefix --ignore=,$(OPTIMISED))
 PYTEST := $(BIN)/python -m pytest -m "not slow"
 
@@ -41,7 +41,7 @@ test-estimators: $(INSTALLED)
 	$(PYTEST) tests/estimators
 
 test-commands: $(INSTALLED)
-	$(PYTEST) tests/cli tests/report
+	$(PYTEST) tests/cli tests/reports
 
 test-documentation: $(INSTALLED)
 	$(PYTEST) tests/test_documentation.py
@@ -86,7 +86,7 @@ mutation: $(INSTALLED) .venv-tools/.installed  ## Changes of the engine that tes
 
 test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators
-	$(BIN)/python -m pytest tests/cli tests/report tests/test_documentation.py
+	$(BIN)/python -m pytest tests/cli tests/reports tests/test_documentation.py
 	$(BIN)/python -m pytest $(REST)
 	$(BIN)/python -m pytest $(OPTIMISED)
 	$(BIN)/python -m pytest tests/core

@@ -128,7 +128,7 @@ def test_wheel(tmp_path):
     sources = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src" / "semigp").rglob("*") if path.is_file()}
     sources = {name for name in sources if "__pycache__" not in name}
     assert {name for name in names if ".dist-info/" not in name} == sources
-    assert {"semigp/py.typed", "semigp/report/page.css", "semigp/report/page.js"} <= sources
+    assert {"semigp/py.typed", "semigp/reports/page.css", "semigp/reports/page.js"} <= sources
     needed = [line for line in re.findall(r"Requires-Dist: (.*)", metadata) if "extra ==" not in line]
     names = {re.match(r"[\w-]+", line).group() for line in needed}
     assert names == {"jax", "jaxtyping", "narwhals", "numpy", "scikit-learn", "scipy", "threadpoolctl"}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         load,
         row_mesh,
     )
+    from .reports import report
 
 __all__ = [
     "BayesianGPLVM",
@@ -41,6 +42,7 @@ __all__ = [
     "__version__",
     "compare",
     "load",
+    "report",
     "row_mesh",
 ]
 
@@ -50,6 +52,10 @@ def __getattr__(name: str) -> Any:
         from . import comparison
 
         return getattr(comparison, name)
+    if name == "report":
+        from . import reports
+
+        return reports.report
     if name in __all__:
         from . import estimators
 

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from semigp.cli.parquet_files import read_part
 from semigp.cli.problems import LOST, Problem
-from semigp.cli.tables import read_part
 
 COMMAND = Path(__file__).with_name("fast_checkpoints.py")
 FIT = ("regress", "data.parquet", "--target", "y", "--inducing", "10", "--predict", "new.parquet", "--distributed")

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 import semigp
+from semigp.cli.parquet_files import read_part
 from semigp.cli.problems import BAD_DATA, WRONG_USE, Problem
-from semigp.cli.tables import numbers, read_part, read_table
+from semigp.cli.tables import numbers, read_table
 
 FILES = {
     "empty.csv": b"",
@@ -56,6 +57,9 @@ FILES = {
     "no_day.csv": b"shop,day,y\na,2024-01-01,1\na,,2\n",
     "same_day.csv": b"shop,day,y\na,2024-01-01,1\nb,2024-01-01,1\na,2024-01-01,2\n",
     "odd_day.csv": b"shop,day,y\na,Mo,1\na,Tu,2\n",
+    "february.csv": b"d,y\n2018-01-01,1\n2018-02-30,2\n2018-03-01,3\n",
+    "mixed.csv": "p,y\n$3,1\n\u20ac4,2\n$5,3\n".encode(),
+    "words.csv": b"a,y\n1,low\n2,high\n",
     "clock.csv": b"t,y\n0001-01-01T00:00+02:00,1\n2024-01-02,2\n",
 }
 CASES = [
@@ -67,7 +71,7 @@ CASES = [
     ("impute twice.csv", BAD_DATA, "twice.csv: the name 'a' occurs twice, in columns 1 and 3"),
     ("impute nameless.csv", BAD_DATA, "nameless.csv: column 2 has no name"),
     ("impute numbers.csv", BAD_DATA, "numbers.csv: the first line holds numbers only"),
-    ("impute latin.csv", BAD_DATA, "latin.csv, near line 3: not UTF-8 text"),
+    ("impute latin.csv", BAD_DATA, "latin.csv, near line 3: not UTF-8 text. Name its encoding, such as --enc"),
     ("impute late.csv", BAD_DATA, "late.csv, near line 9002: not UTF-8 text"),
     ("impute utf16.csv", BAD_DATA, "utf16.csv, near line 1: not UTF-8 text"),
     ("impute bare16.csv", BAD_DATA, "bare16.csv: a zero byte in the name of column 1. Is this a text file?"),
@@ -151,6 +155,29 @@ CASES = [
     ),
     ("forecast odd_day.csv --id shop", BAD_DATA, "odd_day.csv, column 'day': 'Mo' is not recognised as a date"),
     ("classify labels.csv", WRONG_USE, "Say which column holds the classes: --label COLUMN"),
+    (
+        "regress february.csv -t y",
+        BAD_DATA,
+        "february.csv, row 2, column 'd': '2018-02-30' is not a date written as '2018-01-01' is. Correct it, or leave "
+        "the cell empty",
+    ),
+    (
+        "forecast february.csv",
+        BAD_DATA,
+        "'2018-02-30' is not a date written as '2018-01-01' is. Correct it, or leave the row",
+    ),
+    (
+        "regress mixed.csv -t y",
+        BAD_DATA,
+        "mixed.csv, row 2, column 'p': '\u20ac4' is not written as '$3' is. Correct it",
+    ),
+    (
+        "regress words.csv -t y",
+        BAD_DATA,
+        "words.csv, row 1, column 'y': 'low' is not a number. No cell is. To predict words",
+    ),
+    ("impute words.csv --encoding x", WRONG_USE, "--encoding x: there is no such encoding. Usual ones are utf-8"),
+    ("forecast series.csv --levels 50,.5", WRONG_USE, "for quantiles, such as .1,.5,.9, or between 1 and 100 for int"),
     ("reproduce everything", WRONG_USE, "There is no experiment 'everything'; there are all, semi-described"),
     ("bench everything", WRONG_USE, "There is no benchmark 'everything'"),
 ]

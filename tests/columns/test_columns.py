@@ -56,7 +56,7 @@ def _pandas(rows):
         "flag": pd.array(flag, "boolean"),
         "number": pd.array(number, "Float64"),
         "category": pd.Categorical(word, ["b", "", "ü", "1", "a"]),
-        "object": pd.Series(word, dtype=object),
+        "object": pd.Series(["one" if each == "1" else each for each in word], dtype=object),  # "" beside 1 is a hole
         "moment": pd.Series(moment, dtype="datetime64[us, Asia/Tokyo]"),
         "float": pd.Series(number, dtype=float),
     }

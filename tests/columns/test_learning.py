@@ -22,9 +22,15 @@ def test_text_that_is_numbers_is_a_column_of_numbers():
     assert _kind(pd.Series([1, "2.5"], dtype=object)) == Number("x", False, 1.0, 2.5)
 
 
-@pytest.mark.parametrize("text", ["007", "1_000", "nan", "inf", "a", "12345678901234567890"])
+@pytest.mark.parametrize("text", ["007", "1_000", "inf", "a", "12345678901234567890"])
 def test_text_that_is_a_key_or_a_word_is_not(text):
     assert _kind(["1", text]) == Levels("x", tuple(sorted(["1", text])), False)
+
+
+def test_words_for_missing_values_are_missing_among_numbers_and_times_only():
+    assert _kind(["1", "nan", "N/A", "", "None"]) == Number("x", True, 1.0, 1.0)
+    assert _kind(["2024-01-02", "-", "NULL"]) == Time("x", False, DAY, 19724 * DAY, 19724 * DAY)
+    assert _kind(["none", "mild", "NA"]).levels == ("NA", "mild", "none")
 
 
 def test_levels_are_sorted_and_categories_keep_their_order():

@@ -80,6 +80,28 @@ def test_tables_of_every_kind_are_filled(library):
     assert task.run("mean", 0)["wrong"] > 0.2
 
 
+def test_a_column_that_is_left_out_is_in_nobodys_way():
+    """Keys of rows are not filled. Oracle: the table without them has the same scores."""
+    random = np.random.default_rng(0)
+    frame = pandas.DataFrame({"key": [f"k{i}" for i in range(80)], "a": random.normal(size=80)})
+    frame["b"], frame["c"] = frame["a"] + 0.1 * random.normal(size=80), (frame["a"] > 0.5) * 1
+    with pytest.warns(UserWarning, match="left out"):
+        found = Imputation(frame, 2, 0).run(OURS, 0)
+    assert found == Imputation(frame.drop(columns="key"), 2, 0).run(OURS, 0)
+
+
+def test_means_of_whole_numbers_are_scored_as_they_are():
+    """One value in three is 1, and nothing tells where: means of 1/3 err by the standard deviation of the column, .47.
+
+    Rounded to 0 they would err by 1.22 of it, and 0 ± .92 would hold 67 %. 1/3 ± .92 holds all. 160 values: ± .08.
+    """
+    random = np.random.default_rng(1)
+    frame = pandas.DataFrame(random.integers(0, 3, size=(400, 4)) == 0, columns=list("abcd")).astype(int)
+    found = Imputation(frame, 2, 0).run(OURS, 0)
+    assert found["RMSE"] == pytest.approx(1.0, abs=0.08)
+    assert found[COVERAGE] > 0.98
+
+
 def test_classes_from_few_labels():
     """Two clusters, ten labels: nobody is wrong. The rows of hidden labels stay, so that all 60 are seen."""
     random = np.random.default_rng(0)

@@ -34,7 +34,12 @@ CELLS = [
     "2020-01-01T24:00", "2020-01-01T00:00:60", "٢٠٢٠-٠١-٠١", "²²²²-", "a\tb", "a\x1b[2Jb", "\x00", "\x1a", "\u202e",
     "\u2028", "\x85", "\x0b", "\x0c", "\ufeff", "\ufffe", "\U0001f600", "e\u0301", "'", '"', '""', '"a', 'a"b',
     '"a"b', '"a\nb"', '"a\r\nb"', '"a,b"', "\\", "\\N", "a\\\nb", "../../etc/passwd", "file:///etc/passwd",
-    "s3://a/b", "%s%n", "{0}", "[/bold]", "<b>",
+    "s3://a/b", "%s%n", "{0}", "[/bold]", "<b>", "$3.20", "-$3", "$-3", "$", "€3,20", "3,20 €", "€1.234,50", "12%", "%",
+    "1,234.50", "1'234", "1 234", "1\u00a0234,5", "$1e999", "$" + "9" * 400, "1,234,56", "01/31/2018", "31/01/2018",
+    "01/02/2018", "1/2/18", "13/13/2018", "00/00/0000", "Jan-18", "JAN-18", "Sept-18", "2018Q1", "2018Q5", "0000Q1",
+    "Q1 2018", "31 Jan 2018", "29 Feb 2019", "May 5, 2018", "1/31/2018 1:45 PM", "1/31/2018 13:45 PM",
+    "2018-01-31T00:00+05:30", "2018-01-31T00:00Z", "2018-01-31T00:00+99:00", "yes", "no", "TRUE", "False",
+    "none", "+", "USD 5", "5 USD",
 ]  # fmt: skip
 NAMES = ["a", "b", "y", "a_std", "a", "A", "a ", "rows", "date", "mass [kg]", "_std", "x" * 300]
 ENCODINGS = ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7"]
@@ -47,6 +52,8 @@ def plain_rows(dice):
     kinds = [
         lambda i: str(i), lambda i: f"{dice.gauss(0, 1):.4g}", lambda i: f"2020-{1 + i % 12:02d}-01",
         lambda i: f"key {i}", lambda i: "" if i % 3 else str(i), lambda i: f"{dice.random():.3f}".replace(".", ","),
+        lambda i: f"${1000 * dice.random():,.2f}", lambda i: f"{i}%", lambda i: f"{1 + i % 12}/{1 + i % 28}/2018",
+        lambda i: f"{2000 + i // 4}Q{1 + i % 4}", lambda i: f"2020-01-01T{i % 24:02d}:00+05:30",
     ]  # fmt: skip
     columns = [dice.choice(kinds) for _ in range(dice.choice([1, 2, 4, 8]))]
     header = dice.sample(["a", "b", "c", "y", "a_std", "date", "who", "mass [kg]"], len(columns))

@@ -410,3 +410,20 @@ def test_a_prediction_along_a_number_beside_other_columns():
     np.testing.assert_allclose(curve["y"], model.predict(rows))
     with pytest.raises(ValueError, match="The input kind does not hold numbers"):
         plotting.draw_prediction(model, input="kind")
+
+
+def test_residuals_are_in_units_of_the_promise():
+    table = plotting.draw_residuals([1.0, np.nan, 3.0], [0.0, 0.0, 2.0], [2.0, 1.0, 0.5])
+    assert table["row"].tolist() == [0, 2]
+    assert table["residual"].tolist() == [0.5, 2.0]
+    with pytest.raises(ValueError, match="truth has no value"):
+        plotting.draw_residuals([np.nan], [0.0], [1.0])
+
+
+def test_associations_list_every_pair_once():
+    strength = np.array([[np.nan, 0.3, 0.5], [0.3, np.nan, np.nan], [0.5, np.nan, np.nan]])
+    table = plotting.draw_associations(strength, ["a", "$b$", "c"])
+    assert list(zip(table["column"], table["other"], strict=True)) == [("a", "$b$"), ("a", "c"), ("$b$", "c")]
+    np.testing.assert_array_equal(table["strength"], [0.3, 0.5, np.nan])
+    with pytest.raises(ValueError, match="one row and column for each of 2 names"):
+        plotting.draw_associations(strength, ["a", "b"])

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from semigp.series.dates import read_dates
 from semigp.series.reading import read_next, read_series
 
 BERLIN = "Europe/Berlin"
@@ -125,8 +126,19 @@ def test_labels_stay_labels_but_dates_with_errors_are_refused():
     assert timeline.has_labels
     with pytest.raises(ValueError, match="in 1 rows; the first is '2024-02-30' in row 2"):
         read_series(pd.Series([1.0, 2.0, 3.0], ["2024-02-28", "2024-02-29", "2024-02-30"]))
-    with pytest.raises(ValueError, match=r"the first is '01/02/2024' in row 0\. Write dates as 2015-01-31"):
-        read_series(pl.DataFrame({"t": ["01/02/2024", "01/03/2024"], "v": [1.0, 2.0]}), time="t")
+    with pytest.raises(ValueError, match=r"in 1 rows; the first is '2024-01-03' in row 1\. Write dates as 2015-01-31"):
+        read_series(pl.DataFrame({"t": ["01/02/2024", "2024-01-03", "01/04/2024"], "v": [1.0, 2.0, 3.0]}), time="t")
+
+
+def test_all_dates_together_tell_whether_the_day_is_first():
+    """Where they do not, the month is, with a warning."""
+    for last, expected in (("01/13/2024", "2024-01-13"), ("13/01/2024", "2024-01-13"), ("01/14/2024", "2024-01-14")):
+        times, zone = read_dates(["01/12/2024", None, last])
+        assert zone is None
+        assert str(times[2]) == expected
+        assert str(times[0]) == ("2024-12-01" if last.startswith("13") else "2024-01-12")
+    with pytest.warns(UserWarning, match=r"'01/02/2024' is read with the month first; no time tells"):
+        assert str(read_dates(["01/02/2024", "01/03/2024"])[0][1]) == "2024-01-03"
 
 
 def test_what_pandas_knows_goes_on_as_pandas_says():

@@ -91,3 +91,13 @@ def test_columns_may_have_numbers_as_names():
     assert (values.shape, timeline.names) == ((4, 2), [0, 1])
     values, timeline = read_series(pd.DataFrame({0: days, 1: [1.0, 2.0, 3.0, 4.0]}))
     assert (values.shape, timeline.names, timeline.time_name) == ((4, 1), [1], 0)
+
+
+def test_numbers_as_text_are_numbers():
+    frame = pd.DataFrame(
+        {"t": ["Jan-18", "Feb-18", "Apr-18"], "v": ["$3.20", "n/a", "$1,000.00"], "w": [1.0, 2.0, 3.0]}
+    )
+    values, _ = read_series(frame, time="t")
+    np.testing.assert_array_equal(values, [[3.2, 1.0], [np.nan, 2.0], [np.nan, np.nan], [1000.0, 3.0]])
+    with pytest.raises(ValueError, match=r"not a number: .*'\$3'"):
+        read_series(pd.Series(["$3", "x"]))

@@ -15,7 +15,8 @@ from . import options
 from .columns import check_filled, check_present, choose_inputs, input_frame, note_left_out
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
-from .tables import read_table, rounded
+from .sources import Reading
+from .tables import rounded
 
 
 @reported
@@ -29,6 +30,9 @@ def classify(
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
+    report: options.Report = None,
+    encoding: options.Encoding = "utf-8",
+    day_first: options.DayFirst = None,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -40,7 +44,9 @@ def classify(
 
     Example: semigp classify labels.csv --label class -o classified.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
+    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first), report)
+    if report is not None and model is not None:
+        raise Problem("--report is about the rows that a model is fitted to: leave out --model.", WRONG_USE)
     if (data is None) == (model is None):
         raise Problem("Give a file to learn from, or --model with a saved model.", WRONG_USE)
     if model is not None:
@@ -49,12 +55,17 @@ def classify(
         classifier = session.load(model, semigp.SemiSupervisedGPClassifier)
     else:
         classifier = _fit(session, data, label, ignore, components, seed)
-        report = classifier.fit_report_
+        fitted = classifier.fit_report_
         session.note(f"Embedded: {classifier.n_relevant_} of {len(classifier.relevance_)} latent inputs matter.")
-        session.tell(status=report.status, bound=float(report.bound))
-    session.put(_classified(session, classifier, predict or data, is_new=predict is not None), output)
+        session.tell(status=fitted.status, bound=float(fitted.bound))
+    rows = predict or data
+    session.put(_classified(session, classifier, rows, is_new=predict is not None), output, rows)
     session.save(classifier, save)
     session.draw(lambda axes: _draw(classifier, axes), plot)
+    if report is not None:
+        table = session.read(data)
+        frame = input_frame(table, list(classifier.feature_names_in_), data, classifier)
+        session.report(classifier, report, frame, np.array(class_names(table[label]), dtype=object))
     session.finish()
 
 
@@ -63,7 +74,7 @@ def _fit(
 ) -> semigp.SemiSupervisedGPClassifier:
     if not label:
         raise Problem("Say which column holds the classes: --label COLUMN.", WRONG_USE)
-    table = read_table(path)
+    table = session.read(path)
     check_present([label], table, path, "--label")
     check_present(ignore, table, path, "--ignore")
     names = choose_inputs(table, [label, *ignore], path, session.note)
@@ -99,7 +110,7 @@ def class_names(column: pl.Series) -> list[str | None]:
 
 
 def _classified(session: Session, model: semigp.SemiSupervisedGPClassifier, path: Path, is_new: bool) -> pl.DataFrame:
-    table = read_table(path)
+    table = session.read(path)
     frame = input_frame(table, list(model.feature_names_in_), path, model)
     with session.working("predict"):
         probabilities = model.predict_proba(frame)

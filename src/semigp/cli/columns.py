@@ -11,8 +11,11 @@ import numpy as np
 import polars as pl
 
 from ..columns import Columns, Number
+from ..columns.texts import number_slips, read_numbers, time_slips
+from ..columns.values import is_key
 from .problems import WRONG_USE, Problem
-from .tables import is_key, is_number, listed, numbers
+from .tables import numbers
+from .wording import listed, shortened
 
 ERROR_SUFFIX = "_std"
 _MOST_LEVELS = 20  # more different values are not a few levels
@@ -85,7 +88,7 @@ def holds_numbers(column: pl.Series) -> bool:
     """Whether a column of text holds a number in any cell."""
     if column.dtype != pl.String:
         return False
-    return column.str.strip_chars().cast(pl.Float64, strict=False).is_not_null().any()
+    return any(read_numbers([cell]) is not None for cell in column.drop_nulls().unique(maintain_order=True))
 
 
 def _stands_for_numbers(column: pl.Series) -> bool:
@@ -99,11 +102,30 @@ def _stands_for_numbers(column: pl.Series) -> bool:
     cells = column.drop_nulls().to_list()
     if any(is_key(cell) for cell in cells):
         return False
-    strange = [cell for cell in cells if not is_number(cell)]
+    strange = [cells[row] for row in number_slips(cells)[0]]
     if not strange:
         return bool(cells)
-    is_slip = len(set(strange)) == len(strange) or len(set(cells)) > _MOST_LEVELS
-    return 2 * len(strange) <= len(cells) and is_slip
+    return _are_slips(strange, cells)
+
+
+def _are_slips(strange: list[str], cells: list[str]) -> bool:
+    """Whether some cells were meant to be as the others are."""
+    is_rare = len(set(strange)) == len(strange) or len(set(cells)) > _MOST_LEVELS
+    return 2 * len(strange) <= len(cells) and is_rare
+
+
+def check_dates(column: pl.Series, path: Path, cure: str = "the cell empty if the date is missing") -> None:
+    """Raise a Problem if a column of text was meant to be dates, most of which can be read."""
+    if column.dtype != pl.String:
+        return
+    rows, example = time_slips(column.to_list())
+    strange = [column[row] for row in rows]
+    if example is not None and 2 * len(strange) < column.count() and _are_slips(strange, column.drop_nulls().to_list()):
+        many = "" if len(rows) == 1 else f" There are {len(rows)} such cells."
+        raise Problem(
+            f"{path}, row {rows[0] + 1}, column {column.name!r}: {shortened(strange[0])} is not a date written as "
+            f"{shortened(example)} is.{many} Correct it, or leave {cure}."
+        )
 
 
 def input_frame(table: pl.DataFrame, names: Sequence[str], path: Path, model: Any = None) -> pl.DataFrame:
@@ -125,6 +147,7 @@ def _input(table: pl.DataFrame, name: str, path: Path, model: Any) -> pl.Series:
         numeric = model is not None or name not in table.columns or _stands_for_numbers(table[name])
     if numeric or name not in table.columns:  # `numbers` says what is wrong
         return pl.Series(name, numbers(table, [name], path)[:, 0]).fill_nan(None)
+    check_dates(table[name], path)
     return table[name]
 
 

@@ -17,7 +17,8 @@ from .columns import check_present, choose_inputs, input_frame
 from .problems import WRONG_USE, Problem, reported
 from .series_files import read_wide, series_frame
 from .session import Session
-from .tables import numbers, read_table
+from .sources import Reading
+from .tables import numbers
 
 
 @reported
@@ -32,6 +33,9 @@ def compare(
     splits: Annotated[int, typer.Option("--splits", help="How often the data are split.", min=2)] = 5,
     minutes: Annotated[float, typer.Option("--minutes", help="No split begins that would end later.", min=0.01)] = 1.0,
     output: options.Output = None,
+    report: options.Report = None,
+    encoding: options.Encoding = "utf-8",
+    day_first: options.DayFirst = None,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -45,10 +49,10 @@ def compare(
     """
     if sum(map(bool, (target, label, column))) > 1:
         raise Problem("Give one of --target, --label and --column, or none of them.", WRONG_USE)
-    session = Session(quiet, as_json, (output, None, None))
+    session = Session(quiet, as_json, (output, None, None), Reading(encoding, day_first), report)
     settings: dict[str, Any] = {"n_splits": splits, "minutes": minutes, "random_state": seed}
     with session.working("compare"):
-        found = _compared(session, data, target, label, column, time, steps, ignore, settings)
+        found, X, y = _compared(session, data, target, label, column, time, steps, ignore, settings)
     table = pl.DataFrame(found.to_dict()).with_columns(pl.selectors.float().round_sig_figs(4))
     if output is not None:
         session.put(table, output)
@@ -57,25 +61,27 @@ def compare(
         session.tell(left_out=found.left_out, ways=table.with_columns(pl.selectors.float().fill_nan(None)).to_dicts())
     else:
         print(found)
+    session.report(found, report, X, y)
     session.finish()
 
 
 def _compared(
     session: Session, path: Path, target: str, label: str, column: str, time: str, steps: int | None,
     ignore: list[str], settings: dict[str, Any],
-) -> semigp.Comparison:  # fmt: skip
-    table = read_table(path)
+) -> tuple[semigp.Comparison, Any, Any]:  # fmt: skip
+    """The comparison, and the table and the outputs that it is about; None for a series."""
+    table = session.read(path)
     asked = [name for name in (target, label, column) if name]
     check_present(asked, table, path, "--target" if target else "--label" if label else "--column")
     check_present(ignore, table, path, "--ignore")
     if column:
         wide, time = read_wide(session, path, {"--column": [column], "--ignore": ignore}, time)
         series = series_frame(wide, [column], time, path).drop(time, strict=False)
-        return semigp.compare(series, task="forecast", steps=steps, **settings)
+        return semigp.compare(series, task="forecast", steps=steps, **settings), None, None
     names = choose_inputs(table, [*asked, *ignore], path, session.note)
     X = input_frame(table, names, path)
-    if target:
-        return semigp.compare(X, numbers(table, [target], path)[:, 0], task="regression", **settings)
-    if label:
-        return semigp.compare(X, np.array(class_names(table[label]), object), task="classification", **settings)
-    return semigp.compare(X, task="imputation", **settings)
+    if not asked:
+        return semigp.compare(X, task="imputation", **settings), X, None
+    y = numbers(table, [target], path)[:, 0] if target else np.array(class_names(table[label]), object)
+    task = "regression" if target else "classification"
+    return semigp.compare(X, y, task=task, **settings), X, y

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from .parquet_files import read_part
 from .problems import WRONG_USE, Problem, report
-from .tables import read_part, read_table
+from .session import Session
 
 # A process counts as gone after this many seconds without a heartbeat.
 _HEARTBEAT = 15
@@ -35,9 +36,9 @@ class Alone:
     rank, count, mesh = 0, 1, None
 
     @staticmethod
-    def read(path: Path) -> pl.DataFrame:
+    def read(session: Session, path: Path) -> pl.DataFrame:
         """All rows of the table."""
-        return read_table(path)
+        return session.read(path)
 
     @staticmethod
     def total(*numbers: float) -> list[float]:
@@ -57,7 +58,7 @@ class Team(Alone):
         self.rank, self.count = self._processes.rank, self._processes.count
         self.wait()
 
-    def read(self, path: Path) -> pl.DataFrame:  # type: ignore[override]
+    def read(self, session: Session, path: Path) -> pl.DataFrame:  # type: ignore[override]
         """The rows of this process."""
         return read_part(path, self.rank, self.count)
 

@@ -17,10 +17,13 @@ from .columns import choose_numbers
 from .problems import WRONG_USE, Problem, reported
 from .series_files import read_covariates, read_long, read_long_covariates, read_wide, series_frame
 from .session import Session
-from .tables import listed, numbers, rounded, shortened
+from .sources import Reading
+from .tables import numbers, rounded
+from .wording import listed, shortened
 
 _HISTORY = 200  # a figure shows at least this many past steps
 _MOST_DRAWN = 6  # a figure of a panel shows at most this many series
+_DEFAULT_LEVELS, _DRAWN = "50,95", [50.0, 80.0, 95.0]  # a figure has room for one more interval than a table
 _MANY_ROWS = 3000  # with fewer, starting processes takes longer than one process needs for all
 _TRENDS = {"auto": "auto", "none": None, "increments": "increments", "time": "time"}
 _PRIORS = {
@@ -57,14 +60,18 @@ def forecast(
     ] = "auto",
     trend: Annotated[str, typer.Option("--trend", help="auto, none, increments or time.")] = "auto",
     levels: Annotated[
-        str, typer.Option("--levels", help="Quantiles to write, such as .1,.5,.9.")
-    ] = ".025,.25,.5,.75,.975",
+        list[str],
+        typer.Option("--levels", help="Probabilities of intervals, such as 50,80,95; or quantiles, such as .1,.5,.9."),
+    ] = [_DEFAULT_LEVELS],  # noqa: B006
     paths: Annotated[int, typer.Option("--paths", help="Number of futures to draw.", min=2)] = 500,
     output: options.Output = None,
     ignore: options.Ignore = [],  # noqa: B006
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
+    report: options.Report = None,
+    encoding: options.Encoding = "utf-8",
+    day_first: options.DayFirst = None,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -77,14 +84,14 @@ def forecast(
 
     Example: semigp forecast series.csv --steps 100 --plot fan.png -o forecast.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
+    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first), report)
     if (series is None) == (model is None):
         raise Problem("Give a file with a series, or --model with a saved model.", WRONG_USE)
     if bool(covariate) and future is None:
         raise Problem("--covariate needs --future, a file with its values for the future steps.", WRONG_USE)
     if future is not None and not covariate:
         raise Problem("--future needs --covariate, the columns that are known in advance.", WRONG_USE)
-    wanted = _levels(levels)
+    wanted, bands = _levels(",".join(levels))
     if model is not None:
         forecaster = session.load(model, semigp.GPForecaster)
     else:
@@ -101,12 +108,14 @@ def forecast(
         else:
             _fit_series(session, forecaster, series, needed, time)
     with session.working("forecast"):
-        found = forecaster.forecast(steps, n_paths=paths, covariates=_ahead(forecaster, future, covariate, steps))
-    session.put(_rows(found, wanted), output)
+        ahead = _ahead(session, forecaster, future, covariate, steps)
+        found = forecaster.forecast(steps, n_paths=paths, covariates=ahead)
+    session.put(_rows(found, wanted), output, series, _time_names(found))
     session.save(forecaster, save)
     drawn = found.forecasts[:_MOST_DRAWN] if isinstance(found, PanelForecast) else [found]
     count = sum(len(each.timeline.names) for each in drawn)
-    session.draw(lambda axes: _draw(found, drawn, axes), plot, (9.0, 1.0 + 2.6 * count), count)
+    session.draw(lambda axes: _draw(found, drawn, bands, axes), plot, (9.0, 1.0 + 2.6 * count), count)
+    session.report(forecaster, report, forecast=found)
     session.finish()
 
 
@@ -138,16 +147,22 @@ def _trend(text: str) -> str | None:
     return _TRENDS[text]
 
 
-def _levels(text: str) -> list[float]:
+def _levels(text: str) -> tuple[list[float], list[float]]:
+    """The quantiles to write, and the probabilities of intervals to draw, in percent."""
     try:
-        found = sorted({float(part) for part in text.split(",")})
+        found = sorted({float(part.strip().removesuffix("%")) for part in text.split(",")})
     except ValueError:
         found = []
-    if not found or not all(0 < level < 1 for level in found):
+    if found and all(0 < level < 1 for level in found):
+        return found, _DRAWN
+    if not found or not all(1 < level < 100 for level in found):
         raise Problem(
-            f"--levels {text}: give numbers between 0 and 1, with commas between them, such as .1,.5,.9.", WRONG_USE
+            f"--levels {text}: give numbers between 0 and 1 for quantiles, such as .1,.5,.9, or between 1 and 100 for "
+            "intervals, such as 50,80,95, with commas between them.",
+            WRONG_USE,
         )
-    return found
+    edges = {round(0.5 + sign * level / 200, 6) for level in found for sign in (-1, 1)}
+    return sorted({0.5, *edges}), found if text != _DEFAULT_LEVELS else _DRAWN
 
 
 # ---- fitting
@@ -226,15 +241,15 @@ def _describe(session: Session, forecaster: semigp.GPForecaster, weights: dict[s
 # ---- forecasting
 
 
-def _ahead(forecaster: semigp.GPForecaster, path: Path | None, names: list[str], steps: int) -> Any:
+def _ahead(session: Session, forecaster: semigp.GPForecaster, path: Path | None, names: list[str], steps: int) -> Any:
     """The covariates of the steps to come, if there are any."""
     if path is None:
         return None
     panel = forecaster._panel
     if panel is None:
-        return read_covariates(path, names, steps)
+        return read_covariates(session, path, names, steps)
     is_timed = panel.timelines[0].index is not None
-    return read_long_covariates(path, names, panel.time_name if is_timed else "", panel.id_name)
+    return read_long_covariates(session, path, names, panel.time_name if is_timed else "", panel.id_name)
 
 
 def _rows(found: Forecast | PanelForecast, levels: list[float]) -> pl.DataFrame:
@@ -245,15 +260,20 @@ def _rows(found: Forecast | PanelForecast, levels: list[float]) -> pl.DataFrame:
     return table.drop("series") if isinstance(found, Forecast) and len(found.timeline.names) == 1 else table
 
 
-def _draw(found: Forecast | PanelForecast, drawn: list[Forecast], axes: Any) -> None:
+def _time_names(found: Forecast | PanelForecast) -> list[str]:
+    """The name of the column of times, which is written as in the file."""
+    return [found.panel.time_name if isinstance(found, PanelForecast) else found.timeline.time_name]
+
+
+def _draw(found: Forecast | PanelForecast, drawn: list[Forecast], levels: list[float], axes: Any) -> None:
     from ..plotting import draw_fan
     from ..plotting.style import plain
 
     if isinstance(found, Forecast):
-        draw_fan(found, axes, history=max(_HISTORY, 2 * len(found)))
+        draw_fan(found, axes, history=max(_HISTORY, 2 * len(found)), levels=levels)
         return
     for number, (name, each, panel) in enumerate(zip(found, drawn, np.ravel(axes), strict=False)):
-        draw_fan(each, panel, history=max(_HISTORY, 2 * len(each)))
+        draw_fan(each, panel, history=max(_HISTORY, 2 * len(each)), levels=levels)
         panel.set_ylabel(plain(str(name)))
         if number:
             panel.get_legend().remove()

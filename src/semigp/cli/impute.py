@@ -16,9 +16,11 @@ import semigp
 from ..columns import Columns, Levels
 from . import options
 from .columns import ERROR_SUFFIX, check_filled, check_present, choose_inputs, input_frame, names_used, note_left_out
-from .problems import reported
+from .problems import WRONG_USE, Problem, reported
 from .session import Session
-from .tables import numbers, read_table, rounded
+from .sources import Reading
+from .tables import numbers, rounded
+from .wording import listed
 
 PROBABILITY_SUFFIX = "_prob"
 
@@ -32,6 +34,9 @@ def impute(
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
+    report: options.Report = None,
+    encoding: options.Encoding = "utf-8",
+    day_first: options.DayFirst = None,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -45,8 +50,10 @@ def impute(
 
     Example: semigp impute data.csv -o filled.csv
     """
-    session = Session(quiet, as_json, (output, save, plot))
-    table = read_table(data)
+    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first), report)
+    if report is not None and model is not None:
+        raise Problem("--report is about the table that a model is fitted to: leave out --model.", WRONG_USE)
+    table = session.read(data)
     check_present(ignore, table, data, "--ignore")
     if model is not None:
         imputer = session.load(model, semigp.GPImputer)
@@ -63,11 +70,20 @@ def impute(
         bars = _Bars.of(imputer, given, filled, std)
     names = names_used(imputer)
     holes = np.column_stack([frame[name].is_null() for name in names])
-    session.note(f"{data}: {holes.sum()} of {holes.size} entries in {holes.any(axis=1).sum()} rows filled in.")
-    session.tell(filled=int(holes.sum()), entries=holes.size, columns=names)
-    session.put(_filled(table, frame.select(names), filled, bars, data), output)
+    left = sum(filled.select(names).null_count().row(0))
+    session.note(
+        f"{data}: holes among {holes.size} cells: {holes.sum()}, in {holes.any(axis=1).sum()} of {len(table)} rows. "
+        f"Filled in: {holes.sum() - left}. Left: {left or 'none'}."
+    )
+    session.tell(filled=int(holes.sum()) - left, left=left, entries=holes.size, columns=names)
+    rows = _filled(table, frame.select(names), filled, bars, data)
+    others = [name for name in table.columns if name not in names and rows[name].null_count()]
+    if others:
+        session.note(f"{data}: holes in columns that were not learned are as they were: {listed(others)}.")
+    session.put(rows, output, data)
     session.save(imputer, save)
     session.draw(lambda axes: _draw(imputer, axes), plot)
+    session.report(imputer, report, frame)
     session.finish()
 
 

@@ -20,7 +20,7 @@ from ..storage.errors import NotAModel
 from . import options
 from .problems import reported
 from .session import Session
-from .tables import read_table
+from .sources import Reading
 
 _PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "polars", "matplotlib")
 
@@ -28,14 +28,16 @@ _PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "scikit-learn", "polars", "matpl
 @reported
 def info(
     file: Annotated[Path | None, typer.Argument(help="A table or a saved model.", show_default=False)] = None,
+    encoding: options.Encoding = "utf-8",
+    day_first: options.DayFirst = None,
     as_json: options.Json = False,
 ) -> None:
     """Describe this installation, a table, or a saved model.
 
     Example: semigp info train.csv
     """
-    session = Session(as_json, as_json)
-    facts = _installation() if file is None else _model(file) or _table(file)
+    session = Session(as_json, as_json, reading=Reading(encoding, day_first))
+    facts = _installation() if file is None else _model(file) or _table(session, file)
     session.tell(**facts)
     if not as_json:
         _show(session, facts)
@@ -87,8 +89,8 @@ def _model(path: Path) -> dict[str, Any] | None:
     return {**facts, **{f"parameter {name}": value for name, value in given.items()}}
 
 
-def _table(path: Path) -> dict[str, Any]:
-    table = read_table(path)
+def _table(session: Session, path: Path) -> dict[str, Any]:
+    table = session.read(path)
     facts: dict[str, Any] = {"rows": len(table)}
     for name in table.columns:
         facts[f"column {name}"] = _column(table[name])

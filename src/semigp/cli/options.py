@@ -14,6 +14,10 @@ Output = Annotated[
 Save = Annotated[Path | None, typer.Option("--save", help="Save the fitted model in this file.")]
 Model = Annotated[Path | None, typer.Option("--model", help="Use a model saved by --save; nothing is fitted.")]
 Plot = Annotated[Path | None, typer.Option("--plot", help="Draw a figure into this file (.png, .svg or .pdf).")]
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", help="Write a page (.html) about the data, the model, and how far to trust it."),
+]
 Checkpoint = Annotated[
     Path | None,
     typer.Option("--checkpoint", help="Folder for the state of a long fit; run again, the fit resumes from it."),
@@ -22,6 +26,15 @@ Distributed = Annotated[
     bool,
     typer.Option(
         "--distributed", help="Run as one of several processes, each with its part of a Parquet file or folder."
+    ),
+]
+Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of CSV files, such as cp1252 or utf-16.")]
+DayFirst = Annotated[
+    bool | None,
+    typer.Option(
+        "--day-first/--month-first",
+        help="How to read dates such as 01/02/2018, where the column leaves it open.",
+        show_default="month first",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of all random numbers.", min=0)]

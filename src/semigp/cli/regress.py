@@ -27,8 +27,10 @@ from .columns import (
 from .distributed import Alone, together
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
+from .sources import Reading
 from .stream import fit_from_parquet
-from .tables import listed, numbers, read_table, rounded
+from .tables import numbers, rounded
+from .wording import listed
 
 
 @reported
@@ -48,8 +50,11 @@ def regress(
     save: options.Save = None,
     model: options.Model = None,
     plot: options.Plot = None,
+    report: options.Report = None,
     checkpoint: options.Checkpoint = None,
     distributed: options.Distributed = False,
+    encoding: options.Encoding = "utf-8",
+    day_first: options.DayFirst = None,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -69,33 +74,41 @@ def regress(
         raise Problem(
             "--stream cannot be used with --model, --error, --plot, --distributed or --checkpoint.", WRONG_USE
         )
+    if report is not None and (model is not None or stream or distributed or checkpoint is not None):
+        raise Problem(
+            "--report needs a fit to all rows: leave out --model, --stream, --distributed and --checkpoint.",
+            WRONG_USE,
+        )
+    reading = Reading(encoding, day_first)
     if train is None:
-        session = Session(quiet, as_json, (output, save, plot))
+        session = Session(quiet, as_json, (output, save, plot), reading)
         regressor = session.load(model, semigp.SemiDescribedGPRegressor, semigp.StreamingGPRegressor)  # type: ignore[arg-type]
         _use(session, regressor, None, predict, error, ignore, output, save, plot)
+        session.finish()
         return
     with together(distributed, checkpoint) as team:
         is_first = team.rank == 0
-        session = Session(quiet or not is_first, as_json and is_first, (output, save, plot))
-        if predict is None and save is None and plot is None:
-            session.note("Only the fit will be reported. To use the model, add --predict, --save or --plot.")
+        session = Session(quiet or not is_first, as_json and is_first, (output, save, plot), reading, report)
+        if predict is None and save is None and plot is None and report is None:
+            session.note("Only the fit will be told. To use the model, add --predict, --save, --plot or --report.")
         if stream:
             regressor = fit_from_parquet(session, train, target, ignore, inducing, seed)
             describe_fit(session, regressor)
             _describe_inputs(session, regressor)
             _use(session, regressor, None, predict, error, ignore, output, save, plot)
+            session.finish()
             return
         # Processes that see different rows would find different levels in a column of text.
         only_numbers = team.mesh is not None or checkpoint is not None
         inputs, y = _read(session, team, train, target, error, ignore, only_numbers)
         if predict is not None and is_first:
             # Errors in these rows are reported before the fit, not after it.
-            _check_new(predict, inputs, error, [*target, *ignore], only_numbers)
+            _check_new(session, predict, inputs, error, [*target, *ignore], only_numbers)
         regressor = _fit(session, inputs, target, y, inducing, seed, team.mesh, checkpoint)
         if is_first:
             _use(session, regressor, y, predict, error, ignore, output, save, plot)
-        else:
-            session.finish()
+            session.report(regressor, report, inputs.frame, y, X_std=inputs.std)
+        session.finish()
 
 
 def _use(
@@ -111,10 +124,9 @@ def _use(
 ) -> None:
     """Predict with a fitted model, save it and draw it, as the options ask."""
     if predict is not None:
-        session.put(_predict(session, regressor, predict, error, ignore), output)
+        session.put(_predict(session, regressor, predict, error, ignore), output, predict)
     session.save(regressor, save)
     session.draw(lambda axes: _draw(regressor, axes, y), plot)
-    session.finish()
 
 
 def _read(
@@ -129,13 +141,15 @@ def _read(
     """The inputs and outputs of the training rows."""
     if not targets:
         raise Problem("Say what to predict: --target COLUMN.", WRONG_USE)
-    table = team.read(path)
+    table = team.read(session, path)
     check_present(targets, table, path, "--target")
     check_present(ignore, table, path, "--ignore")
     errors = parse_errors(error, table, path)
     bars = [told for told in errors.values() if told in table.columns]
     choose = choose_numbers if only_numbers else choose_inputs
     names = choose(table, [*targets, *ignore, *bars], path, session.note)
+    if not only_numbers:  # another process may have values in a column that is empty here
+        names = _without_empty(session, table, names, path)
     for name in set(errors).difference(names):
         raise Problem(f"--error {name}: error bars are for inputs, but {name!r} is not an input.", WRONG_USE)
     inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
@@ -147,11 +161,21 @@ def _read(
     n, missing, bars, *known = team.total(len(y), holes, inputs.std is not None, *np.sum(~np.isnan(y), axis=0))
     for name, count in zip(targets, known, strict=True):
         if not count:
-            raise Problem(f"{path}, column {name!r}: no value to learn from.")
+            raise Problem(f"{path}, column {name!r}: no value to learn from. Choose another --target.")
     share, told = missing / (n * len(names)), ", some with error bars." if bars else "."
     session.note(f"{path}: {n:.0f} rows, inputs {listed(names, 6)}; {share:.0%} of their entries missing{told}")
     session.tell(rows_learned_from=int(n), inputs=names, targets=targets, share_missing=float(share))
     return inputs, y
+
+
+def _without_empty(session: Session, table: pl.DataFrame, names: list[str], path: Path) -> list[str]:
+    """The columns that have a value. The others are left out, with a note."""
+    empty = [name for name in names if table[name].null_count() == len(table)]
+    if len(empty) == len(names):
+        raise Problem(f"{path}: no column that is left to learn from has a value.")
+    for name in empty:
+        session.note(f"{path}: column {name!r} is left out; it holds nothing.")
+    return [name for name in names if name not in empty]
 
 
 def _fit(
@@ -187,16 +211,18 @@ def _describe_inputs(session: Session, model: semigp.SemiDescribedGPRegressor) -
     session.tell(relevance=found)
 
 
-def _check_new(path: Path, inputs: Inputs, error: list[str], others: list[str], only_numbers: bool) -> None:
+def _check_new(
+    session: Session, path: Path, inputs: Inputs, error: list[str], others: list[str], only_numbers: bool
+) -> None:
     """Raise a Problem if new rows do not have the columns from which a model will learn."""
     columns = None if only_numbers else inputs.used()
     names = inputs.names if columns is None else columns.names_of_used
-    table = read_table(path)
+    table = session.read(path)
     read_inputs(table, names, parse_errors(error, table, path), path, others, SimpleNamespace(_columns=columns))
 
 
 def _predict(session: Session, regressor: Any, path: Path, error: list[str], ignore: list[str]) -> pl.DataFrame:
-    table, others = read_table(path), [*regressor.output_names_, *ignore]
+    table, others = session.read(path), [*regressor.output_names_, *ignore]
     errors = parse_errors(error, table, path)
     inputs = read_inputs(table, list(regressor.feature_names_in_), errors, path, others, regressor)
     with session.working("predict"):

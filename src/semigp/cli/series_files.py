@@ -10,16 +10,17 @@ import polars as pl
 
 from ..series.dates import HOW
 from ..series.grid import shown
-from .columns import check_present, choose_numbers, holds_numbers
+from .columns import check_dates, check_present, choose_numbers, holds_numbers
 from .grid import on_grid
 from .problems import WRONG_USE, Problem
 from .session import Session
-from .tables import listed, numbers, read_table, shortened
+from .tables import numbers
+from .wording import listed, shortened
 
 
 def read_wide(session: Session, path: Path, needed: dict[str, list[str]], time: str) -> tuple[pl.DataFrame, str]:
     """The table on a regular time grid, and the name of its column of times, or "" if it has none."""
-    table, time = _read(path, needed, time)
+    table, time = _read(session, path, needed, time)
     if not time:
         _check_texts(table, [name for names in needed.values() for name in names], path)
         return table, ""
@@ -36,7 +37,7 @@ def read_long(
     session: Session, path: Path, needed: dict[str, list[str]], time: str, name: str
 ) -> tuple[pl.DataFrame, str, str]:
     """The names, times, values and covariates of a panel, and the names of its columns of times and of values."""
-    table, time = _read(path, {"--id": [name], **needed}, time)
+    table, time = _read(session, path, {"--id": [name], **needed}, time)
     _check_names(table[name], path)
     if time:
         _check_times(table, name, time, path)
@@ -55,27 +56,29 @@ def read_long(
     return _long(table, name, time, [*columns, *covariates], path), time, columns[0]
 
 
-def read_covariates(path: Path, names: list[str], steps: int) -> np.ndarray:
+def read_covariates(session: Session, path: Path, names: list[str], steps: int) -> np.ndarray:
     """The covariates (steps, c) of the steps after the end of a series."""
-    table = read_table(path)
+    table = session.read(path)
     check_present(names, table, path, "--covariate")
     if len(table) < steps:
         raise Problem(f"{path} has {len(table)} rows, but --steps {steps} needs {steps}.")
     return numbers(table, names, path)[:steps]
 
 
-def read_long_covariates(path: Path, names: list[str], time: str, name: str) -> pl.DataFrame:
+def read_long_covariates(session: Session, path: Path, names: list[str], time: str, name: str) -> pl.DataFrame:
     """The covariates of a panel, with names and times of the steps after the end of each series."""
-    table, _ = _read(path, {"--id": [name], "--covariate": names}, time, is_dated=False)
+    table, _ = _read(session, path, {"--id": [name], "--covariate": names}, time, is_dated=False)
     _check_names(table[name], path)
     if time:
         _check_times(table, name, time, path)
     return _long(table, name, time, names, path)
 
 
-def _read(path: Path, needed: dict[str, list[str]], time: str, is_dated: bool = True) -> tuple[pl.DataFrame, str]:
+def _read(
+    session: Session, path: Path, needed: dict[str, list[str]], time: str, is_dated: bool = True
+) -> tuple[pl.DataFrame, str]:
     """A table with its column of times, which is found by its type if it is not given and `is_dated`."""
-    table = read_table(path)
+    table = session.read(path)
     for option, names in needed.items():
         check_present(names, table, path, option)
     if time:
@@ -98,6 +101,7 @@ def _numbers_or_dates(table: pl.DataFrame, time: str, path: Path) -> np.ndarray:
     try:
         return numbers(table, [time], path)[:, 0]
     except Problem:
+        check_dates(table[time], path, "the row out")
         example = shortened(table[time].drop_nulls()[0])
         raise Problem(f"{path}, column {time!r}: {example} is neither a date nor a number. {HOW}") from None
 
@@ -118,6 +122,7 @@ def _check_texts(table: pl.DataFrame, others: list[str], path: Path) -> None:
     for name, kind in table.schema.items():
         is_text = kind == pl.String and table[name].null_count() < len(table) and not holds_numbers(table[name])
         if is_text and name not in others:
+            check_dates(table[name], path, "the row out")
             example = shortened(table[name].drop_nulls()[0])
             raise Problem(
                 f"{path}, column {name!r}: {example} is not recognised as a date. {HOW} Or use --ignore {name}, or "

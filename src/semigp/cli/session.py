@@ -6,7 +6,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ from ..progress import showing
 from ..progress.bar import Bar
 from .interrupts import ending_gently
 from .problems import INTERRUPTED, WRONG_USE, Problem
-from .tables import check_writable, write_table
+from .sources import AS_USUAL, Reading, Source
+from .tables import check_writable, read_source, write_table
+from .wording import shortened
 
 Outputs = tuple[Path | None, Path | None, Path | None]  # table, model, figure
-_FIGURES = (".png", ".svg", ".pdf")
+_FIGURES, _PAGES = (".png", ".svg", ".pdf"), (".html", ".htm")
 
 # How many kinds of columns (inputs, outputs) a model needs to know by name; models that are not listed need both.
 _NAMED = {"GPForecaster": 0, "GPImputer": 1}
@@ -33,18 +35,26 @@ _NAMED = {"GPForecaster": 0, "GPImputer": 1}
 class Session:
     """One run of a command. Notes go to the standard error; `--json` puts a summary on the standard output."""
 
-    def __init__(self, quiet: bool, as_json: bool, outputs: Outputs = (None, None, None)) -> None:
-        self.quiet, self.as_json = quiet, as_json
+    def __init__(
+        self,
+        quiet: bool,
+        as_json: bool,
+        outputs: Outputs = (None, None, None),
+        reading: Reading = AS_USUAL,
+        report: Path | None = None,
+    ) -> None:
+        self.quiet, self.as_json, self.reading = quiet, as_json, reading
+        self._sources: dict[Path, Source] = {}
         self.console = Console(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
         self.summary: dict[str, Any] = {}
         self._started = time.perf_counter()
         warnings.showwarning = lambda message, *_: self.note(f"Note: {message}")  # restored by `reported`
         warnings.filterwarnings("ignore", "Columns are left out")  # commands have a note for each of them
-        self._check(*outputs)
+        self._check(*outputs, report)
 
-    def _check(self, table: Path | None, model: Path | None, figure: Path | None) -> None:
+    def _check(self, table: Path | None, model: Path | None, figure: Path | None, report: Path | None) -> None:
         """Raise a Problem before the fit if a file could not be written after it."""
-        for path in (table, model, figure):
+        for path in (table, model, figure, report):
             if path is not None and not path.absolute().parent.is_dir():
                 raise Problem(f"{path}: there is no folder {path.parent}.")
             if path is not None and path.is_dir():
@@ -53,10 +63,24 @@ class Session:
             check_writable(table)
         if figure is not None and figure.suffix.lower() not in _FIGURES:
             raise Problem(f"--plot {figure}: the name must end in {', '.join(_FIGURES)}.", WRONG_USE)
+        if report is not None and report.suffix.lower() not in _PAGES:
+            raise Problem(f"--report {report}: the name must end in {' or '.join(_PAGES)}.", WRONG_USE)
 
     def note(self, text: str) -> None:
         """Print a line for the user."""
         self.console.print(text, markup=False)
+
+    def read(self, path: Path) -> pl.DataFrame:
+        """A table. Says how dates are read if their column leaves it open; later files are then read alike."""
+        if path not in self._sources:
+            earlier = {name: form for source in self._sources.values() for name, form in source.formats.items()}
+            self._sources[path] = read_source(path, self.reading, earlier)
+            for name, example in self._sources[path].open_dates():
+                self.note(
+                    f"{path}, column {name!r}: {shortened(example)} is read with the month first; no cell tells "
+                    "whether it is. If the day is first, add --day-first."
+                )
+        return self._sources[path].table
 
     def tell(self, **facts: Any) -> None:
         """Add facts to the JSON summary."""
@@ -106,8 +130,16 @@ class Session:
         self.note(f"Written: {path}")
         self.summary.setdefault("files", {})[what] = str(path)
 
-    def put(self, table: pl.DataFrame, path: Path | None) -> None:
-        """Write rows of results into a file, into the JSON summary, or on the standard output."""
+    def put(
+        self, table: pl.DataFrame, path: Path | None, like: Path | None = None, names: Sequence[str] | None = None
+    ) -> None:
+        """Write rows of results into a file, into the JSON summary, or on the standard output.
+
+        In CSV, columns of the file `like` (or only those with these names) are written as they are there.
+        """
+        is_text = path is None or check_writable(path) == "csv"
+        if is_text and like in self._sources and not (path is None and self.as_json):
+            table = self._sources[like].as_written(table, names)  # type: ignore[index]
         if path is not None:
             write_table(table, path)
             self.written("table", path)
@@ -130,6 +162,14 @@ class Session:
             draw(figure.subplots(panels, sharex=True))
             figure.savefig(path)
         self.written("figure", path)
+
+    def report(self, model: Any, path: Path | None, X: Any = None, y: Any = None, **more: Any) -> None:
+        """Write a page about a model, if a path is given."""
+        if path is None:
+            return
+        with self.working("report"):
+            semigp.report(model, path, X, y, **more)
+        self.written("report", path)
 
     def finish(self) -> None:
         """Print the summary if `--json` was given, and exit with a code if the fit was interrupted."""

@@ -9,7 +9,10 @@ import narwhals as nw
 import numpy as np
 
 from . import values as python_values
+from .formats import MISSING_AMONG_NUMBERS as ABSENT
+from .formats import Format, find_time_format, is_missing_word
 from .tables import plain
+from .texts import read_numbers
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Cells:
     wall: np.ndarray | None = None  # seconds on the clock of the column's time zone; None if there is no zone
     order: tuple[Any, ...] | None = None  # the categories of a categorical column, in their own order
     is_ordered: bool = False
+    format: Format | None = None  # how text writes its times; None if it has none
     has_type: bool = True  # False for a column of Python objects, whose type is only that of its values
 
     @property
@@ -78,9 +82,8 @@ def _from_series(column: nw.Series, name: Any) -> Cells:
     if kind in (nw.Categorical, nw.Enum):
         return _from_categories(column, name)
     if kind == nw.String:
-        items = _items(column)
         has_type = str(getattr(column.to_native(), "dtype", "")) != "object"
-        return Cells("text", items=items, has_type=has_type)
+        return _from_text(_items(column), has_type)
     if kind == nw.Object:
         return _from_objects(column.to_list(), name)
     if kind in (nw.Date, nw.Datetime, nw.Duration, nw.Time):
@@ -138,11 +141,27 @@ def _from_unknown(column: nw.Series, name: Any) -> Cells:
     return Cells("numbers", values.astype(float))
 
 
+def _from_text(items: list[Any], has_type: bool) -> Cells:
+    """Text, which may be nothing but times. Among times and numbers, words such as NA are missing."""
+    known = {item: item.strip() for item in items if item is not None and not is_missing_word(item, ABSENT)}
+    found = find_time_format(dict.fromkeys(known.values()))
+    if found is None:
+        if len(known) < len(set(items) - {None}) and read_numbers(items) is not None:
+            items = [item if item in known else None for item in items]
+        return Cells("text", items=items, has_type=has_type)
+    seconds = {item: python_values.to_float(found.read(text)) for item, text in known.items()}
+    floats = np.array([seconds.get(item, np.nan) for item in items])
+    items = [item if item in known else None for item in items]
+    return Cells("times", floats, items=items, format=found, has_type=has_type)
+
+
 def _from_objects(items: list[Any], name: Any) -> Cells:
     items = [None if python_values.is_missing(item) else plain(item) for item in items]
     form = python_values.form_of(items)
     if form is None:
         raise _refused(name, " and ".join(sorted({type(item).__name__ for item in items if item is not None})[:3]))
+    if form == "text" and all(isinstance(item, str | None) for item in items):
+        return _from_text(items, has_type=False)
     if form in ("numbers", "times", "spans"):
         return Cells(form, python_values.floats_of(items), items=items, has_type=False)
     return Cells(form, items=items, has_type=False)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from .cells import Cells, category_key, wall_clock
+from .formats import Format
 from .kinds import Kind, Levels, Number, Time
 from .learning import places_of
+from .texts import read_numbers
 from .values import from_float, number_in
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -57,6 +59,11 @@ def _objects(cells: Cells, kind: Kind, codes: np.ndarray) -> list[Any]:
     """Codes as Python objects, of the type that the known objects of the column have."""
     if isinstance(kind, Levels):
         return _levels(cells, kind, codes)
+    form = _format(cells, kind)
+    if form is not None:
+        example = datetime(1970, 1, 1, tzinfo=UTC) if getattr(form, "offset", None) is not None else datetime.min
+        values = _stepped(kind, codes).tolist()
+        return [form.write(from_float(each, example) if isinstance(kind, Time) else each) for each in values]
     if cells.known:
         return [from_float(code, cells.known[0]) for code in _stepped(kind, codes).tolist()]
     example: Any = 0.0
@@ -65,6 +72,14 @@ def _objects(cells: Cells, kind: Kind, codes: np.ndarray) -> list[Any]:
     elif cells.form == "text" and cells.has_type:
         example = ""
     return [from_float(code, example) for code in _stepped(kind, codes).tolist()]
+
+
+def _format(cells: Cells, kind: Kind) -> Format | None:
+    """How a column of text writes its numbers or times; None if it is not text, or writes numbers as Python does."""
+    if isinstance(kind, Number) and cells.form == "text":
+        found = read_numbers(cells.items or [])
+        return None if found is None else found[1]
+    return cells.format
 
 
 def _levels(cells: Cells, kind: Levels, codes: np.ndarray) -> list[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from .cells import Cells, check_finite
 from .identifiers import FREE_TEXT, ROW_NUMBER, is_free_text, is_identifier, is_whole
 from .kinds import Kind, Levels, Number, Time
+from .texts import read_numbers
 from .values import number_in
 
 _STEPS = (86400.0, 3600.0, 60.0, 1.0)  # seconds of a day, an hour, a minute and a second
@@ -19,10 +20,11 @@ _STEPS = (86400.0, 3600.0, 60.0, 1.0)  # seconds of a day, an hour, a minute and
 def learn_kind(cells: Cells, name: Any, is_categorical: bool) -> Kind | str:
     """The kind of a column, or the reason to leave it out."""
     if is_categorical:
-        if cells.form in ("times", "spans"):
+        if cells.form in ("times", "spans") and cells.format is None:
             raise ValueError(f"Column {name!r} holds times, which are not categories. Convert it to text first.")
         return _learn_levels(_as_levels(cells), name)
     if cells.form in ("times", "spans"):
+        _warn_of_open_order(cells, name)
         return _learn_times(cells, name)
     numbers = _numbers(cells, name)
     if numbers is None:
@@ -41,11 +43,11 @@ def _numbers(cells: Cells, name: Any) -> np.ndarray | None:
         return cells.floats
     if cells.form != "text" or (cells.has_type and not cells.known):
         return None
-    found = [np.nan if item is None else number_in(item) for item in cells.items or []]
-    if None in found:
+    found = read_numbers(cells.items or [])
+    if found is None:
         return None
-    check_finite(np.array(found, dtype=float), name)
-    return np.array(found, dtype=float)
+    check_finite(found[0], name)
+    return found[0]
 
 
 def _as_levels(cells: Cells) -> Cells:
@@ -77,6 +79,17 @@ def _learn_times(cells: Cells, name: Any) -> Time:
     clock = codes if cells.wall is None else cells.wall[known]
     step = next((step for step in _STEPS if not (clock % step).any()), None)
     return Time(name, is_span, step, float(codes.min()), float(codes.max()))
+
+
+def _warn_of_open_order(cells: Cells, name: Any) -> None:
+    """Warn if the cells do not tell whether day or month comes first."""
+    if getattr(cells.format, "is_open", False):
+        warnings.warn(
+            f"Column {name!r}: {cells.known[0]!r} is read with the month first; no cell tells whether it is. If the "
+            f"day is first, convert the column: pandas.to_datetime(frame[{name!r}], dayfirst=True).",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def codes_of(cells: Cells, kind: Kind) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LARGEST = 2**53  # larger whole numbers are rounded as floats
+LARGEST = 2**53  # larger whole numbers are rounded as floats
 
 
 def is_missing(value: Any) -> bool:
@@ -80,7 +80,7 @@ def from_float(value: float, like: Any) -> Any:
     if isinstance(like, date | time):
         return _time_from_float(value, like)
     if isinstance(like, str | Decimal):
-        return type(like)(_written(value))
+        return type(like)(written_number(value))
     if isinstance(like, int) and not value.is_integer():
         return value
     return type(like)(value)
@@ -100,16 +100,24 @@ def number_in(text: Any) -> float | None:
     """The number that a text is, or None. A key such as 007, or with too many digits for a float, is not a number."""
     if not isinstance(text, str):
         return to_float(text)
-    stripped = text.strip()
-    digits = stripped.lstrip("+-")
-    if digits.isdecimal() and ((len(digits) > 1 and digits[0] == "0") or len(digits) > 16 or int(digits) > _LARGEST):
-        return None
+    number = None if is_key(text) else float_in(text)
+    return number if number is not None and math.isfinite(number) else None
+
+
+def is_key(text: str) -> bool:
+    """Whether digits are a key rather than a number: they begin with 0, or are too many for an exact float."""
+    digits = text.strip().lstrip("+-")
+    return digits.isdecimal() and ((len(digits) > 1 and digits[0] == "0") or len(digits) > 16 or int(digits) > LARGEST)
+
+
+def float_in(text: str) -> float | None:
+    """The float that Python reads in a text, which may be infinite, or None. Underscores are no part of numbers."""
     try:
-        number = float("_" if "_" in stripped else stripped)
+        return None if "_" in text else float(text)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
 
 
-def _written(value: float) -> str:
-    return str(int(value)) if value.is_integer() and abs(value) < _LARGEST else f"{value:.6g}"
+def written_number(value: float) -> str:
+    """A number as text, with six digits unless it is whole."""
+    return str(int(value)) if value.is_integer() and abs(value) < LARGEST else f"{value:.6g}"

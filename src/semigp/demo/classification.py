@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from .. import plotting
 from ..estimators import SemiSupervisedGPClassifier
-from ..report import Drawing, Report
+from ..reports import Drawing, Report
 from .examples import SEED, Labels, Scores
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import plotting
 from ..baselines import Climatology, Persistence
 from ..estimators import GPForecaster
-from ..report import Drawing, Report
+from ..reports import Drawing, Report
 from ..series.forecast import Forecast
 from .examples import SEED, Scores, Series
 

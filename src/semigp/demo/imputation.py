@@ -9,7 +9,7 @@ from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 
 from .. import plotting
 from ..estimators import GPImputer
-from ..report import Drawing, Report
+from ..reports import Drawing, Report
 from .examples import SEED, Scores, Table
 
 

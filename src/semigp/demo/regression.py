@@ -10,7 +10,7 @@ from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
 from .. import plotting
 from ..baselines import CompleteRowsGP, ImputedGP
 from ..estimators import SemiDescribedGPRegressor
-from ..report import Drawing, Report
+from ..reports import Drawing, Report
 from ..scores import ALL
 from .examples import SEED, Regression, Scores
 

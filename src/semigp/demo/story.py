@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from ..report import Report
+from ..reports import Report
 from .classification import classification
 from .examples import SEED
 from .forecast import forecast

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from ..report import Report
+from ..reports import Report
 
 _LEAD = (
     "The experiments of Damianou & Lawrence, Semi-described and semi-supervised learning with Gaussian processes "

@@ -4,6 +4,7 @@ Each function draws into `axes`, or into new axes if none are given. It returns 
 equal length, so that `pandas.DataFrame(draw_relevance(model))` is a table of them.
 """
 
+from .associations import draw_associations
 from .bound import draw_bound
 from .calibration import draw_calibration, draw_reliability
 from .curves import draw_curves
@@ -11,11 +12,13 @@ from .fan import draw_fan
 from .inputs import draw_imputed, draw_missingness, draw_relevance
 from .latent import draw_latent, draw_views
 from .prediction import draw_prediction
+from .residuals import draw_residuals
 from .style import COLOURS, STYLE
 
 __all__ = [
     "COLOURS",
     "STYLE",
+    "draw_associations",
     "draw_bound",
     "draw_calibration",
     "draw_curves",
@@ -26,5 +29,6 @@ __all__ = [
     "draw_prediction",
     "draw_relevance",
     "draw_reliability",
+    "draw_residuals",
     "draw_views",
 ]

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .style import ABOVE, COLOURS, canvas, plain
 
-_BANDS = ((0.025, 0.975, "95 %", 0.15), (0.1, 0.9, "80 %", 0.25), (0.25, 0.75, "50 %", 0.35))
-_LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
+_ALPHAS = 0.15, 0.35  # of the widest and of the narrowest band
 
 
 def draw_fan(
-    forecast: Any, axes: Any = None, truth: Any = None, history: int | None = None, n_paths: int = 3
+    forecast: Any,
+    axes: Any = None,
+    truth: Any = None,
+    history: int | None = None,
+    n_paths: int = 3,
+    levels: Sequence[float] = (50, 80, 95),
 ) -> dict[str, np.ndarray]:
-    """The past of a `Forecast`, then its median, bands of 50, 80 and 95 % and some paths; a panel for each column.
+    """The past of a `Forecast`, then its median, bands and some paths; a panel for each column.
 
-    `history` is the number of past steps to draw, by default twice the number of forecast steps. Returns "time" (steps
-    if the series has no times), "series", "past", "truth", "median" and "q0.025" to "q0.975", with NaN where a column
-    has no value.
+    `levels` are the probabilities of the bands in percent. `history` is the number of past steps to draw, by default
+    twice the number of forecast steps. Returns "time" (steps if the series has no times), "series", "past", "truth",
+    "median" and the edges of the bands, such as "q0.025" and "q0.975", with NaN where a column has no value.
     """
     panels, names = fan_panels(forecast, axes), forecast.timeline.names
     count = min(len(forecast.past), 2 * len(forecast) if history is None else history)
-    tables = [_series_table(forecast, column, _known(truth, forecast), count) for column in range(len(names))]
+    bands = [(round(0.5 - level / 200, 6), round(0.5 + level / 200, 6)) for level in sorted(levels, reverse=True)]
+    tables = [_series_table(forecast, column, _known(truth, forecast), count, bands) for column in range(len(names))]
     with canvas(panels):
         for column, (panel, table) in enumerate(zip(panels, tables, strict=True)):
-            _draw_panel(panel, table, count)
+            _draw_panel(panel, table, count, bands)
             if forecast.paths is not None:
                 for path in forecast.paths[:n_paths].reshape(-1, len(forecast), len(names))[:, :, column]:
                     panel.plot(table["time"][count:], path, color=COLOURS[0], lw=0.5, alpha=0.7, zorder=1.9)
@@ -57,11 +63,12 @@ def _known(truth: Any, forecast: Any) -> np.ndarray:
     return known
 
 
-def _series_table(forecast: Any, column: int, truth: np.ndarray, count: int) -> dict[str, np.ndarray]:
+def _series_table(forecast: Any, column: int, truth: np.ndarray, count: int, bands: list) -> dict[str, np.ndarray]:
     """The drawn numbers of one column of the series: `count` steps of the past, then the forecast."""
     steps, past = len(forecast), forecast.past[:, column]
-    bands = forecast.quantile(_LEVELS).reshape(len(_LEVELS), steps, -1)[:, :, column]
-    after = {f"q{level:g}": band for level, band in zip(_LEVELS, bands, strict=True)}
+    edges = sorted({0.5, *(edge for band in bands for edge in band)})
+    found = forecast.quantile(edges).reshape(len(edges), steps, -1)[:, :, column]
+    after = {f"q{edge:g}": values for edge, values in zip(edges, found, strict=True)}
     after = {"truth": truth[:, column], "median": after.pop("q0.5"), **after}
     return {
         "time": _times(forecast.timeline, len(past), count, steps),
@@ -71,11 +78,12 @@ def _series_table(forecast: Any, column: int, truth: np.ndarray, count: int) -> 
     }
 
 
-def _draw_panel(axes: Any, table: dict[str, np.ndarray], count: int) -> None:
+def _draw_panel(axes: Any, table: dict[str, np.ndarray], count: int, bands: list) -> None:
     time, after = table["time"], slice(count, None)
     if count:
         axes.plot(time[:count], table["past"][:count], color="0.35", lw=1, label="past")
-    for low, high, label, alpha in _BANDS:
+    for (low, high), alpha in zip(bands, np.linspace(*_ALPHAS, len(bands)), strict=True):
+        label = f"{100 * (high - low):g} %"
         edges = table[f"q{low:g}"][after], table[f"q{high:g}"][after]
         axes.fill_between(time[after], *edges, color=COLOURS[0], alpha=alpha, lw=0, label=label)
     axes.plot(time[after], table["median"][after], color=COLOURS[0], lw=1.8, label="median")

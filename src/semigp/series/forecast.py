@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from scipy.special import ndtri
 from .. import scores
 from .reading import in_order, read_series
 from .timeline import Timeline
+
+_MOST_SHOWN = 10  # steps in a notebook
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,22 @@ class Forecast:
         columns = {"series": np.tile(names, steps), **{key: np.ravel(value) for key, value in named.items()}}
         repeated = np.repeat(index, len(names)) if isinstance(index, np.ndarray) else index.repeat(len(names))
         return self.timeline.frame(columns, repeated)
+
+    def _repr_html_(self) -> str:
+        """The first steps as a table, for notebooks."""
+        levels = (0.025, 0.5, 0.975)
+        columns = {"mean": self.mean, "std": self.std}
+        columns |= {f"q{q:g}": band for q, band in zip(levels, self.quantile(levels), strict=True)}
+        shown, names = min(len(self), _MOST_SHOWN), self.timeline.names
+        head = "".join(f"<th>{escape(name)}</th>" for name in ("time", "series", *columns))
+        lines = []
+        for step, column in np.ndindex(shown, len(names)):
+            cells = (f"{values.reshape(len(self), -1)[step, column]:.4g}" for values in columns.values())
+            texts = [str(self.index[step]), str(names[column]), *cells]
+            lines.append("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in texts) + "</tr>")
+        paths = "" if self.paths is None else f", {len(self.paths)} paths"
+        more = f"; the first {shown}" if shown < len(self) else ""
+        return f"<p>Forecast of {len(self)} steps{paths}{more}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
 
     def score(self, truth: Any, first: int | None = None, season: int = 1) -> dict[str, float]:
         """MSE, MAE, NLPD, CRPS, coverage of 95 % intervals, MASE and quantile loss, given the true values.

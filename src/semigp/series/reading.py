@@ -8,7 +8,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .dates import read_date
+from ..columns.texts import read_numbers
+from ..columns.values import is_missing
+from .dates import is_date
 from .grid import check_increasing, regular_grid
 from .indices import as_time_index, column_times, is_time_column, like_index, with_frequency
 from .steps import Step
@@ -64,7 +66,7 @@ def _check_texts(frame: nw.DataFrame, name: str) -> None:
     """Raise ValueError for a column of text that begins with a date."""
     for column in frame.iter_columns():
         first = column.to_list()[:1] if column.dtype == nw.String else []
-        if first and isinstance(first[0], str) and read_date(first[0].strip()) is not None:
+        if first and isinstance(first[0], str) and is_date(first[0]):
             raise ValueError(
                 f"{name} has dates as text in column {column.name!r}; if these are its times, say time={column.name!r}."
             )
@@ -158,14 +160,31 @@ def fill_gaps(values: np.ndarray) -> np.ndarray:
     return np.column_stack([np.interp(steps, steps[known], column[known]) for column, known in columns])
 
 
+def _without_text(values: Any) -> Any:
+    """Values in which columns of text such as "$3.20" or "1,234.50" are numbers, if all of their cells are."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
+        return values
+    columns = values.reshape(len(values), -1).astype(object)
+    for column in columns.T:  # a view
+        items = [None if is_missing(item) else item for item in column.tolist()]
+        found = read_numbers(items) if any(isinstance(item, str) for item in items) else None
+        if found is not None:
+            column[:] = found[0]
+    return columns.reshape(values.shape)
+
+
 def as_numbers(values: Any, name: str) -> np.ndarray:
     """A copy of the values as floats, (T, p)."""
     if np.asarray(values).dtype.kind in "cmM":
         raise ValueError(f"{name} holds {np.asarray(values).dtype} values, but must hold real numbers.")
     try:
-        values = np.array(values, dtype=np.float64)  # a copy: the caller may change the original
+        values = np.array(_without_text(values), dtype=np.float64)  # a copy: the caller may change the original
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} holds something that is not a number: {error}") from error
+        cells = np.ravel(np.asarray(values, dtype=object))
+        strange = next((cell for cell in cells if isinstance(cell, str) and not _is_number(cell)), None)
+        told = "something" if strange is None else repr(str(strange))
+        raise ValueError(f"{name} holds {told} that is not a number. Mark gaps with NaN.") from error
     if values.ndim not in (1, 2) or 0 in values.shape:
         raise ValueError(f"{name} has shape {values.shape}; give (T,) or (T, p) with at least one value.")
     values = values.reshape(len(values), -1)
@@ -173,3 +192,11 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
         step, column = np.argwhere(np.isinf(values))[0]
         raise ValueError(f"{name} is infinite at step {step}, column {column}; use NaN for a gap.")
     return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -162,7 +162,11 @@ def test_a_pipeline_gives_named_columns(surface):
     [
         (np.zeros((5, 2)), {"n_components": 5}, "n_components=5 needs 6 rows or more, not 5"),
         (np.array([[1.0, np.nan], [2.0, np.nan], [0.5, np.nan]]), {"n_components": 1}, "Column 1 has no value"),
-        (np.array([[1.0, np.inf], [2.0, 1.0]]), {"n_components": 1}, "infinity"),
+        (
+            np.array([[1.0, np.inf], [2.0, 1.0]]),
+            {"n_components": 1},
+            "Y has 1 infinite value, first at row 0, column 1",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_words(rows, options, message):

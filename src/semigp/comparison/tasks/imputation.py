@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import scores
 from ...baselines.tables.filling import FILLERS, Filled
-from ...columns import Columns
+from ...columns import Columns, Levels
 from ...estimators import GPImputer
 from .base import COVERAGE, OURS, Scores, coded
 
@@ -34,17 +34,12 @@ class Imputation:
     def run(self, way: str, split: int) -> Scores:
         """Scores over the entries that are hidden in this split."""
         truth = self._table.values
-        hidden = np.random.default_rng([self._seed, split]).random(truth.shape) < _HIDDEN
-        hidden &= ~np.isnan(truth)
-        hidden[:, (~np.isnan(truth) & ~hidden).sum(axis=0) < 2] = False  # something must be left to learn from
-        found = self._ours(hidden) if way == OURS else FILLERS[way](self._table.without(hidden), self._seed)
+        hidden = hidden_entries(truth, [self._seed, split])
+        if way == OURS:
+            found = filled_by(GPImputer(random_state=self._seed), self._X, self._columns, hidden)
+        else:
+            found = FILLERS[way](self._table.without(hidden), self._seed)
         return self._scored(found, truth, hidden)
-
-    def _ours(self, hidden: np.ndarray) -> Filled:
-        places = np.array(self._columns.places)
-        mean, std = GPImputer(random_state=self._seed).fit(_without(self._X, hidden, places)).impute(return_std=True)
-        spread = np.asarray(nw.from_native(std, eager_only=True, pass_through=True))[:, places]
-        return Filled(self._columns.encode(mean), _as_floats(spread))
 
     def _scored(self, found: Filled, truth: np.ndarray, hidden: np.ndarray) -> Scores:
         numbers, unit = hidden & self._table.numeric, np.nanstd(truth, axis=0)
@@ -55,11 +50,29 @@ class Imputation:
             row["RMSE"] = float(np.sqrt(np.mean(errors**2)))
             if found.std is not None:
                 std = np.maximum((found.std / unit)[numbers], 1e-9)
-                row[COVERAGE] = scores.coverage(errors, np.zeros_like(errors), std)
+                row[COVERAGE] = scores.coverage(np.where(np.isnan(std), np.nan, errors), np.zeros_like(errors), std)
         levels = hidden & ~self._table.numeric
         if levels.any():
             row["wrong"] = float(np.mean((found.values != truth)[levels]))
         return row
+
+
+def hidden_entries(codes: np.ndarray, seed: Any) -> np.ndarray:
+    """Which known entries (n, q) are hidden: a tenth, but never so many that a column has nothing to learn from."""
+    known = ~np.isnan(codes)
+    hidden = known & (np.random.default_rng(seed).random(codes.shape) < _HIDDEN)
+    hidden[:, (known & ~hidden).sum(axis=0) < 2] = False
+    return hidden
+
+
+def filled_by(imputer: GPImputer, X: Any, columns: Columns, hidden: np.ndarray) -> Filled:
+    """The table as an imputer fills it that is fitted without the hidden entries, in codes of the used columns."""
+    means = np.asarray(imputer.fit_transform(_without(X, hidden, np.array(columns.places))), dtype=float)
+    table, std = imputer.impute(return_std=True)
+    # Means of whole numbers are not rounded. Levels go by name: if one is hidden everywhere, others move up.
+    has_mean = [not isinstance(kind, Levels) for kind in columns.used]
+    values = np.where(has_mean, means, columns.encode(table))
+    return Filled(values, _as_floats(np.asarray(nw.from_native(std, eager_only=True, pass_through=True))))
 
 
 def _without(X: Any, hidden: np.ndarray, places: np.ndarray) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
@@ -61,6 +62,15 @@ class FitReport:
     restart_bounds: tuple[float, ...] = ()  # final bound of every restart, in order
     is_all_noise: bool = False  # whether the fit found no signal in any output
     method: str = ""  # the optimiser that was used
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks."""
+        facts = {
+            "status": self.status, "message": self.message, "bound": f"{self.bound:.6g}",
+            "iterations": len(self.trace), "seconds": f"{self.seconds:.1f}", "method": self.method,
+        }  # fmt: skip
+        rows = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items())
+        return f"<table>{rows}</table>"
 
 
 def with_signal_to_noise(report: FitReport, ratio: np.ndarray) -> FitReport:

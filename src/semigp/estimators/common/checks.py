@@ -6,11 +6,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from ...core.numerics import checks
 from ...frames import column_names
+from .numbers import read_numbers
 
 
 def check_error_bars(X_std: Any, X: np.ndarray, estimator: Any = None) -> np.ndarray:
@@ -22,7 +22,9 @@ def check_error_bars(X_std: Any, X: np.ndarray, estimator: Any = None) -> np.nda
     if X_std is None:
         return np.zeros(X.shape)
     X_std = _in_order(X_std, getattr(estimator, "feature_names_in_", None))
-    X_std = check_array(X_std, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X_std")
+    if np.ndim(X_std) == 0:
+        raise ValueError("X_std is a single number. Give error bars of every entry: numpy.full(X.shape, X_std).")
+    X_std = read_numbers(X_std, "X_std")
     if X_std.shape != X.shape:
         raise ValueError(f"X_std has shape {X_std.shape} but X has shape {X.shape}; use 0 where an entry is exact.")
     lost = np.isnan(X_std) & ~np.isnan(X)
@@ -50,7 +52,7 @@ def check_outputs(y: Any, X: np.ndarray, n_outputs: int) -> np.ndarray:
 
     Raises ValueError if p is not the number of outputs that the model was fitted to.
     """
-    y = check_array(y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_2d=False, input_name="y")
+    y = read_numbers(y, "y", ensure_2d=False)
     check_consistent_length(X, y)
     y = y.reshape(len(y), -1)
     if y.shape[1] != n_outputs:

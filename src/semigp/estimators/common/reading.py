@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 from ...columns import Columns, Kind, Levels
 from ...columns.columns import holds_only_numbers
 from ...columns.tables import is_frame
+from ...core.numerics import checks
 from .checks import check_error_bars
 from .sklearn_private import check_feature_names, check_n_features
 
@@ -124,11 +125,15 @@ def _is_plain(X: Any, categorical_features: Any, keeps_identifiers: bool) -> boo
 
 
 def _validated(estimator: Any, X: Any, **how: Any) -> np.ndarray:
+    """The array of a table of numbers. Infinite values are refused, with their place, unless the caller does so."""
     try:
-        return validate_data(estimator, X, **(_HOW | how))
+        found = validate_data(estimator, X, **(_HOW | how | {"ensure_all_finite": False}))
     except ValueError as error:
         if "could not convert string" not in str(error) or is_frame(X):
             raise
         raise ValueError(
             "The array X holds text. Give a frame, or say which columns hold categories: categorical_features=[…]."
         ) from error
+    if (_HOW | how)["ensure_all_finite"]:
+        checks.check_finite("X", found, allow_nan=True)
+    return found

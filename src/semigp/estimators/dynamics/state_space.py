@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +17,7 @@ from ...runtime import computing
 from ...series import Forecast, Timeline, read_series
 from ...series.reading import fill_gaps, in_order
 from ..common.all_or_nothing import all_or_nothing
+from ..common.notebook import ShownInNotebooks
 from ..common.reports import Stopwatch, warn_of
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
@@ -30,7 +30,7 @@ from .kinds import KINDS, Dynamics, Settings
 _STEPS_PER_INDUCING, _INDUCING = 10, (15, 40)
 
 
-class StateSpaceGP(Saved, BaseEstimator):
+class StateSpaceGP(Saved, ShownInNotebooks):
     """A state-space model with Gaussian processes: latent states, their dynamics, and what is measured of them.
 
         x_t = f(x_{t-1}, u_t) + noise,    y_t = g(x_t) + noise

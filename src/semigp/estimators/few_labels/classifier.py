@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
@@ -21,6 +21,7 @@ from ..common.all_or_nothing import all_or_nothing
 from ..common.blocks import blocks
 from ..common.checks import check_columns
 from ..common.filled_tables import FilledTables
+from ..common.notebook import ShownInNotebooks
 from ..common.reading import collapsed, expanded, learn_inputs, names_of_inputs, read_inputs
 from ..common.reports import Stopwatch
 from ..common.saving import Saved
@@ -42,7 +43,7 @@ def _knows_probabilities(estimator: SemiSupervisedGPClassifier) -> bool:
 
 
 class SemiSupervisedGPClassifier(
-    Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, ShownInNotebooks
 ):
     """Classification with many rows and few labels: a Bayesian GP-LVM, and a classifier in its latent space.
 

@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +18,7 @@ from ...progress import told, watched
 from ...runtime import computing
 from ...series import Forecast, Panel, PanelForecast, read_next, read_series
 from ..common.all_or_nothing import all_or_nothing
+from ..common.notebook import ShownInNotebooks
 from ..common.reports import Stopwatch, warn_of, worst
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
@@ -30,7 +30,7 @@ from .panels import extend_panel, learn_panel, read_whole_panel
 from .series_model import SeriesModel
 
 
-class GPForecaster(Saved, BaseEstimator):
+class GPForecaster(Saved, ShownInNotebooks):
     """Forecasts by Gaussian processes: the next value as a function of the last values, and of time.
 
     Four priors take part. The first is a function of the values at some lags, with an RBF + linear kernel: each lag has

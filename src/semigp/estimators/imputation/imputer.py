@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +23,7 @@ from ..common.blocks import blocks
 from ..common.checks import check_columns
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
+from ..common.notebook import ShownInNotebooks
 from ..common.order import DECIMALS, Arrangement
 from ..common.reading import kinds_of_inputs, learn_inputs, names_of_inputs, read_inputs
 from ..common.reports import Stopwatch
@@ -38,7 +39,7 @@ T = TypeVar("T")
 _DRAWS_OF_NEW_ROWS, _TREES = 100, 3
 
 
-class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, ShownInNotebooks):
     """Fills in the missing entries of a table, with error bars. Columns may hold numbers, categories or times.
 
     The method is chained equations. Every column is predicted from all the others, and its missing entries are drawn

@@ -8,13 +8,14 @@ from typing import Any
 
 import jax
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.impute import KNNImputer
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core import InputBelief
 from ...core.numerics import checks
+from ...core.numerics.checks import check_finite
 from ...core.numerics.mixtures import weighted
 from ...core.rows.recognition import Weights, fit_back_constrained
 from ...core.search.report import Callback, FitReport
@@ -27,6 +28,8 @@ from ..common.all_or_nothing import all_or_nothing
 from ..common.blocks import blocks
 from ..common.checks import check_columns
 from ..common.component import TOLERANCE, Component, Recipe, start_component
+from ..common.notebook import ShownInNotebooks
+from ..common.numbers import naming_the_entry
 from ..common.order import Arrangement
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, warn_of
@@ -46,7 +49,7 @@ _LEAST_RELEVANCE = 0.02
 _ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
 
 
-class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownInNotebooks):
     """A model of rows as noisy functions of a few latent inputs, which are known only as beliefs.
 
     The latent inputs start at the principal components. Noise and signal are held for the first iterations, so that
@@ -141,7 +144,9 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._validate_params()
         watch = Stopwatch()
         self._frame_kind = FrameKind.of(Y)
-        Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+        with naming_the_entry(Y, "Y"):
+            Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+        check_finite("Y", Y, allow_nan=True)
         check_columns(Y, getattr(self, "feature_names_in_", None))
         if self.n_components >= len(Y):
             raise ValueError(
@@ -222,7 +227,10 @@ class BayesianGPLVM(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _check_rows(self, Y: Any) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, Y, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        with naming_the_entry(Y, "Y"):
+            Y = validate_data(self, Y, dtype=np.float64, ensure_all_finite=False, reset=False)
+        check_finite("Y", Y, allow_nan=True)
+        return Y
 
     def _infer(self, Y: np.ndarray) -> RowBeliefs:
         """q(x) of new rows, by the back constraint or by a search."""

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import jax
 import numpy as np
 from jax.sharding import Mesh
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ...columns import Columns
@@ -28,11 +28,14 @@ from ..common.blocks import blocks
 from ..common.component import Component, Recipe
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
+from ..common.notebook import ShownInNotebooks
+from ..common.numbers import read_numbers
 from ..common.order import DECIMALS
 from ..common.reading import kinds_of_inputs, learn_inputs, read_error_bars, read_inputs
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, joint_report, warn_of
 from ..common.saving import Saved
+from ..common.scoring import ScoresKnownRows
 from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
 from ..particles.side_by_side import map_side_by_side
@@ -47,7 +50,9 @@ from .posteriors import FORMS, fit_particles, fit_published
 _COST_OF_HOLES = 7.0  # about how much longer a row with holes takes to predict
 
 
-class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SemiDescribedGPRegressor(
+    ScoresKnownRows, ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks
+):
     """Gaussian process regression for inputs with holes and error bars.
 
     Inputs may be numbers, booleans, categories, text, dates and times, in frames of pandas or polars, or arrays.
@@ -244,13 +249,12 @@ class SemiDescribedGPRegressor(ImputesInputs, Saved, MultiOutputMixin, Regressor
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         # One layout for all arrays: how sums are rounded depends on the order in memory, and iterations amplify that.
-        like = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
         X = learn_inputs(
             self, X, self.categorical_features, keeps_identifiers=not self._is_plain, ensure_min_samples=2, copy=True
         )
         if self._columns is not None and not self._is_plain:
             raise ValueError("With mesh= or checkpoint= all columns must be numbers: encode text, booleans and dates.")
-        y = check_array(y, ensure_2d=False, input_name="y", **like)
+        y = read_numbers(y, "y", ensure_2d=False, order="C")
         check_consistent_length(X, y)
         self._y_is_flat = y.ndim == 1
         return X, y.reshape(len(y), -1), read_error_bars(self, X_std, X)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import jax
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -32,6 +32,7 @@ from ..common.blocks import ROWS_TO_INFER, blocks
 from ..common.checks import check_columns, check_outputs
 from ..common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
 from ..common.filled_tables import FilledTables
+from ..common.notebook import ShownInNotebooks
 from ..common.reading import (
     collapsed,
     expanded,
@@ -45,6 +46,7 @@ from ..common.reading import (
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, warn_of
 from ..common.saving import Saved
+from ..common.scoring import ScoresKnownRows
 from ..common.sklearn_private import Interval
 from ..common.table import Table
 from .batches import Batches
@@ -61,7 +63,7 @@ _MIN_STEPS = 1000
 _PASSES_TO_ASCEND, _MOST_ASCENTS = 10, 25
 
 
-class StreamingGPRegressor(Saved, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class StreamingGPRegressor(ScoresKnownRows, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks):
     """Gaussian process regression in batches: memory does not grow with the number of rows.
 
     The model is the same as in `SemiDescribedGPRegressor` with a Gaussian q(x) for each incomplete row. The fit starts

@@ -8,7 +8,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +19,7 @@ from ...progress import told, watched
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
 from ..common.component import TOLERANCE
+from ..common.notebook import ShownInNotebooks
 from ..common.order import Arrangement
 from ..common.relevance import slope_variance
 from ..common.reports import Stopwatch, warn_of
@@ -37,7 +37,7 @@ LEAST_RELEVANCE = 0.01
 _ROWS_PER_INDUCING, _INDUCING = 12, (25, 100)
 
 
-class SharedGPLVM(Saved, BaseEstimator):
+class SharedGPLVM(Saved, ShownInNotebooks):
     """Several views of the same rows as noisy functions of one set of latent inputs.
 
     This is manifold relevance determination (Damianou et al. 2012). Every view has its own kernel, with a lengthscale

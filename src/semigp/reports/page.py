@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Drawing
+
+_NUMBER = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?( ?%)?|less than 1 %|more than 99 %|–")
 
 
 class Report:
@@ -45,7 +48,7 @@ class Report:
         """Add a figure with a caption below it; `alt` describes it to readers who cannot see it."""
         self._count += 1
         name = f"f{self._count}"
-        link = drawing.csv_link(f"figure-{self._count}") if drawing.table else ""
+        link = drawing.csv_link(f"figure-{self._count}")
         caption = f"<figcaption><b>Figure {self._count}.</b> {escape(caption)} {link}</figcaption>"
         self._parts.append(f'<figure id="{name}">{drawing.svg(name, alt)}{caption}</figure>')
 
@@ -75,10 +78,20 @@ class Report:
             cells = (f"<td>{_bold(value, value == top)}</td>" for value, top in zip(values, best, strict=True))
             lines.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
-        self._parts.append(
-            f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>'
-            f"<tbody>{''.join(lines)}</tbody></table></div>"
+        self._parts.append(_table(caption, head, "".join(lines)))
+
+    def table(self, caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Add a table of texts. The first cell of a row names it. Columns of numbers are aligned on the right."""
+        is_number = [all(_NUMBER.fullmatch(row[k]) for row in rows) for k in range(len(header))]
+        mark = ["" if number else 'class="text"' for number in is_number]
+        head = "".join(f'<th scope="col" {m}>{escape(name)}</th>' for name, m in zip(header, mark, strict=True))
+        lines = "".join(
+            f'<tr><th scope="row">{escape(first)}</th>'
+            + "".join(f"<td {m}>{escape(cell)}</td>" for cell, m in zip(rest, mark[1:], strict=True))
+            + "</tr>"
+            for first, *rest in rows
         )
+        self._parts.append(_table(caption, head, lines))
 
     def facts(self, facts: Mapping[str, Any]) -> None:
         """Add a list of names and values."""
@@ -102,6 +115,13 @@ class Report:
             encoding="utf-8",
         )
         return path
+
+
+def _table(caption: str, head: str, lines: str) -> str:
+    return (
+        f'<div class="wide"><table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div>"
+    )
 
 
 def _bold(value: float, is_best: bool) -> str:

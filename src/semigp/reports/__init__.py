@@ -2,5 +2,6 @@
 
 from .figures import Drawing
 from .page import Report
+from .report import report
 
-__all__ = ["Drawing", "Report"]
+__all__ = ["Drawing", "Report", "report"]

@@ -1,4 +1,4 @@
-"""The demo's report in a real Chromium: on a screen, in the dark, on a phone, on paper."""
+"""Reports in a real Chromium: on a screen, in the dark, on a phone, on paper. First the demo's, then every kind."""
 
 import os
 import re
@@ -10,6 +10,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
 from semigp.demo import tell
+
+from .data import KINDS
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 if CHROMIUM is None or DRIVER is None:
@@ -115,7 +117,7 @@ def test_values_show_on_hover(browser):
     assert re.match(r"row \d+, [abc]: -?[\d.]+ ± [\d.]+, was -?[\d.]+", tip.text)
 
 
-def test_phone(browser):
+def _check_phone(browser):
     """Nothing is wider than the screen; wide tables scroll by themselves."""
     metrics = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
@@ -127,6 +129,10 @@ def test_phone(browser):
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_phone(browser):
+    _check_phone(browser)
+
+
 def test_print(browser):
     """On paper it is light, whatever the screen; and there is more than one page, not a hundred."""
     _media(browser, prefers_color_scheme="dark")
@@ -136,3 +142,20 @@ def test_print(browser):
     pdf = browser.execute_cdp_cmd("Page.printToPDF", {})["data"]
     assert 50_000 < len(pdf) < 5_000_000
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_report(browser, pages, kind):
+    """Every figure is described, nothing is said on the console, and a phone shows all of it. The last in this file."""
+    browser.get_log("browser")
+    browser.get(pages[kind][0].as_uri())
+    figures = browser.find_elements(By.CSS_SELECTOR, "figure")
+    assert len(figures) >= 2
+    for figure in figures:
+        assert len(figure.find_element(By.CSS_SELECTOR, "svg[role=img]").get_attribute("aria-label")) > 10
+        assert len(figure.find_element(By.TAG_NAME, "figcaption").text) > 15
+    assert len(browser.find_elements(By.CSS_SELECTOR, "nav a")) == len(browser.find_elements(By.TAG_NAME, "h2"))
+    ids = browser.execute_script("return Array.from(document.querySelectorAll('[id]'), e => e.id)")
+    assert len(ids) == len(set(ids))
+    assert browser.get_log("browser") == []
+    _check_phone(browser)

@@ -17,6 +17,8 @@ from ..plotting.style import COLOURS, STYLE
 _POINTS_PER_INCH = 72.0
 _PIXELS_PER_INCH = 115.0  # on the page
 _MOST_SPOTS = 400
+_MOST_PLACES = 3000  # dots of a line, or lines of a collection: more are drawn as a picture
+_MOST_LISTED = 20_000  # rows of the drawn data: more cannot be downloaded
 # Black, grey and white are replaced by the page's own colours; the other colours are lighter on a dark page.
 _THEMED = {
     "#000000": "--ink", "#262626": "--ink", "#404040": "--ink", "#595959": "--soft", "#808080": "--soft",
@@ -28,20 +30,27 @@ _THEMED = {
 class Drawing:
     """A figure in the making: axes to draw into, the drawn data, and spots that show values on hovering."""
 
-    def __init__(self, size: tuple[float, float] = (6.4, 3.9)) -> None:
+    def __init__(self, size: tuple[float, float] = (6.4, 3.9), n_panels: int = 1) -> None:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
 
         with rc_context(STYLE):
             self._figure = Figure(figsize=size, layout="constrained")
-            self.axes = self._figure.subplots()
+            self.axes = self._figure.subplots(n_panels, sharex=True)
         self.table: dict[str, np.ndarray] = {}
         self._spots: list[tuple[Any, Any, str]] = []
 
     def draw(self, function: Callable[..., dict[str, np.ndarray]], *args: Any, **options: Any) -> dict[str, np.ndarray]:
         """Draw with a function of `semigp.plotting`, and keep the table that it returns."""
         self.table = function(*args, axes=self.axes, **options)
+        self._lighten()
         return self.table
+
+    def _lighten(self) -> None:
+        """Draw very many dots and lines as a picture, so that the page stays small."""
+        for axes in np.ravel(self.axes):
+            for artist in (*axes.lines, *axes.collections):
+                artist.set_rasterized(_n_places(artist) > _MOST_PLACES)
 
     def spots(self, x: Sequence[Any], y: Sequence[Any], texts: Sequence[str]) -> None:
         """Add places that show a text on hovering. If there are very many, only some are kept."""
@@ -85,13 +94,22 @@ class Drawing:
         return '<g class="hot">' + "".join(circles) + "</g>"
 
     def csv_link(self, name: str) -> str:
-        """A link to download the drawn data as CSV."""
+        """A link to download the drawn data as CSV; nothing if there are none, or too many for a page."""
+        if not self.table or len(next(iter(self.table.values()))) > _MOST_LISTED:
+            return ""
         file = io.StringIO()
         writer = csv.writer(file)
         writer.writerow(self.table)
         writer.writerows(zip(*(_plain(column) for column in self.table.values()), strict=True))
         data = base64.b64encode(file.getvalue().encode()).decode()
         return f'<a download="{name}.csv" href="data:text/csv;base64,{data}">the drawn data</a>'
+
+
+def _n_places(artist: Any) -> int:
+    """The number of dots or lines of an artist of Matplotlib."""
+    if hasattr(artist, "get_xdata"):
+        return len(artist.get_xdata())
+    return max(len(artist.get_paths()), len(artist.get_offsets()))
 
 
 def _themed(colour: str) -> str:

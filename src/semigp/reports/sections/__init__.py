@@ -1,0 +1,1 @@
+"""Sections that several kinds of reports have."""
