@@ -40,5 +40,6 @@ sensors = pd.DataFrame(
 error = np.zeros(shape)
 error[:, 2] = 0.3  # the flow meter is a coarse one
 fig, axes = plt.subplots(figsize=(6.5, 4), layout="constrained")
-drawn = pd.DataFrame(draw_missingness(sensors, axes, X_std=error))
+_, data = draw_missingness(sensors, axes, X_std=error, return_data=True)
+drawn = pd.DataFrame(data)
 print(drawn.groupby("column", sort=False)["state"].value_counts().unstack(fill_value=0))

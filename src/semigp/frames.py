@@ -86,6 +86,12 @@ def only_one_column(X: Any, column: int, values: np.ndarray) -> Any:
     return nw.to_native(nw.from_dict(cells, backend=frame.implementation))
 
 
+def moments_of(predicted: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation (n, p) from what ``predict(…, return_std=True)`` returned: a pair, or one frame."""
+    mean, std = predicted if isinstance(predicted, tuple) else np.split(np.asarray(predicted), 2, axis=1)
+    return mean.reshape(len(mean), -1), std.reshape(len(std), -1)
+
+
 def find_column(names: np.ndarray, column: Any, kind: str) -> int:
     """The number of a column that is given by name or number. The error message calls it `kind`."""
     if isinstance(column, str):

@@ -46,7 +46,7 @@ def test_advice_speaks_of_time_and_of_intervals():
     level = [1.0, 1.0]
     assert "rival is quicker: 0.1 s a fit, semigp 9 s." in _comparison(level, level, (9.0, 0.1)).advice
     told = _comparison(level, level, coverage=(0.95, 0.6)).advice
-    assert told.endswith("Its 95 % intervals hold 95% of the values, those of rival 60%.")
+    assert told.endswith("The 95 % intervals of semigp hold 95% of the values, those of rival 60%.")
     assert "do not rely on them" in _comparison(level, level, coverage=(0.5, 0.95)).advice
 
 

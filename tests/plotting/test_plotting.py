@@ -55,9 +55,14 @@ class Line:
         return mean, np.full(mean.shape, 0.3)
 
 
-def frame_of(table):
-    """Columns of equal length, as pandas wants them."""
-    return pd.DataFrame(table)
+def data_of(function, *args, **options):
+    """The numbers that a function draws."""
+    return function(*args, return_data=True, **options)[1]
+
+
+def frame_of(function, *args, **options):
+    """The same as a frame: columns of equal length, as pandas wants them."""
+    return pd.DataFrame(data_of(function, *args, **options))
 
 
 def test_matplotlib_comes_with_the_first_figure_only():
@@ -68,7 +73,7 @@ def test_matplotlib_comes_with_the_first_figure_only():
 def test_figures_leave_the_settings_alone_and_draw_into_given_axes():
     before = dict(matplotlib.rcParams)
     _, axes = plt.subplots()
-    plotting.draw_relevance(SimpleNamespace(relevance_=np.ones(2)), axes)
+    assert plotting.draw_relevance(SimpleNamespace(relevance_=np.ones(2)), ax=axes) is axes
     assert len(axes.patches) == 2
     assert len(plt.get_fignums()) == 1
     assert dict(matplotlib.rcParams) == before
@@ -78,7 +83,7 @@ def test_figures_leave_the_settings_alone_and_draw_into_given_axes():
 
 
 def test_states_of_missingness():
-    table = frame_of(plotting.draw_missingness(X, X_std=[[0.1, 0.1], [0, 0], [0.1, 0], [0, 1]]))
+    table = frame_of(plotting.draw_missingness, X, X_std=[[0.1, 0.1], [0, 0], [0.1, 0], [0, 1]])
     states = table.pivot(index="row", columns="column", values="state").to_numpy()
     expected = [["uncertain", "missing"], ["observed"] * 2, ["missing"] * 2, ["observed", "uncertain"]]
     np.testing.assert_array_equal(states, expected)
@@ -89,7 +94,7 @@ def test_states_of_missingness():
 @pytest.mark.parametrize("library", [pd, pl])
 def test_missingness_of_frames_has_their_names(library):
     frame = library.DataFrame({"a": [1.0, np.nan, 3.0], "word": ["x", None, "y"], "count": [1, 2, 3]})
-    table = frame_of(plotting.draw_missingness(frame))
+    table = frame_of(plotting.draw_missingness, frame)
     missing = table[table.state == "missing"]
     assert list(zip(missing.row, missing.column, strict=True)) == [(1, "a"), (1, "word")]
     assert [tick.get_text() for tick in plt.gca().get_xticklabels()] == ["a", "word", "count"]
@@ -98,7 +103,7 @@ def test_missingness_of_frames_has_their_names(library):
 def test_many_rows_and_columns_fit():
     """900 rows in 300 lines: the image's mean colour is that of the table."""
     holes = np.where(np.random.default_rng(0).random((900, 60)) < 0.3, np.nan, 0.0)
-    table = plotting.draw_missingness(holes)
+    table = data_of(plotting.draw_missingness, holes)
     assert np.sum(table["state"] == "missing") == np.isnan(holes).sum()
     light, dark = (np.array(matplotlib.colors.to_rgb(colour)) for colour in ("#DCE6EE", "#23395B"))
     share = np.isnan(holes).mean()
@@ -117,13 +122,13 @@ def test_missingness_wants_error_bars_of_the_same_shape():
 @pytest.mark.parametrize("library", [None, pd, pl])
 def test_imputed_entries_beside_known_ones_and_against_the_truth(library):
     names = [1, 0, 1] if library is None else ["b", "a", "b"]
-    table = frame_of(plotting.draw_imputed(Line(X, library)))
+    table = frame_of(plotting.draw_imputed, Line(X, library))
     assert table.row.tolist() == [0, 2, 2]
     assert table.column.tolist() == names[:1] + names[1:]
     np.testing.assert_array_equal(table["std"], 0.5)
     truth = np.nan_to_num(X, nan=0.9)  # 0.9 is inside 0 ± 1.96 · 0.5
     truth[2, 0] = 1.0  # and 1 is not
-    table = frame_of(plotting.draw_imputed(Line(X, library), truth=truth))
+    table = frame_of(plotting.draw_imputed, Line(X, library), truth=truth)
     assert table.truth.tolist() == [0.9, 1.0, 0.9]
     assert plt.gca().get_title() == "67 % of 3 within 95 % intervals"
 
@@ -145,20 +150,20 @@ def test_nothing_imputed_and_truths_of_another_shape_are_errors():
 
 def test_relevance_is_sorted_and_named():
     model = SimpleNamespace(relevance_=np.array([0.1, 1.0, 0.5]), feature_names_in_=np.array(["a", "b", "c"], object))
-    table = plotting.draw_relevance(model)
+    table = data_of(plotting.draw_relevance, model)
     assert table["input"].tolist() == ["b", "c", "a"]
     assert table["relevance"].tolist() == [1.0, 0.5, 0.1]
     low, high = plt.gca().get_ylim()
     assert low > high  # the first is on top
     model.embedding_ = None  # a latent space: the names are those of the outputs
-    assert plotting.draw_relevance(model)["input"].tolist() == [f"latent input {i}" for i in (2, 3, 1)]
+    assert data_of(plotting.draw_relevance, model)["input"].tolist() == [f"latent input {i}" for i in (2, 3, 1)]
     del model.embedding_, model.feature_names_in_
-    assert plotting.draw_relevance(model)["input"][0] == "input 1"
+    assert data_of(plotting.draw_relevance, model)["input"][0] == "input 1"
 
 
 def test_lags_stay_in_order_and_thirty_bars_are_enough():
     slopes = np.random.default_rng(0).random((36, 2))
-    table = plotting.draw_relevance(SimpleNamespace(lag_relevance_=slopes))
+    table = data_of(plotting.draw_relevance, SimpleNamespace(lag_relevance_=slopes))
     assert table["input"].tolist() == [f"lag {i}" for i in range(1, 31)]
     np.testing.assert_allclose(table["relevance"], slopes.mean(axis=1)[:30])
     assert plt.gca().get_title() == "the first 30 of 36"
@@ -170,7 +175,7 @@ def test_lags_stay_in_order_and_thirty_bars_are_enough():
 @pytest.mark.parametrize("library", [None, pd, pl])
 def test_a_prediction_along_one_input(library):
     model, y = Line(X, library), np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 4.0], [5.0, 6.0]])
-    table = frame_of(plotting.draw_prediction(model, y=y, output=1))
+    table = frame_of(plotting.draw_prediction, model, y=y, output=1)
     curve, rows = table[table.part == "curve"], table[table.part == "row"]
     assert np.isnan(model.asked[:, 1]).all()  # integrated out
     np.testing.assert_allclose(curve.y, curve.x + 1)
@@ -209,12 +214,12 @@ def test_figures_of_a_real_regression():
     recorded = pd.DataFrame(np.where(random.random(truth.shape) < 0.15, np.nan, truth), columns=["a", "b"])
     y = np.sin(truth[:, 0]) + 0.2 * truth[:, 1]
     model = SemiDescribedGPRegressor(15, posterior="mixture", n_draws=2, random_state=0).fit(recorded, y)
-    curve = frame_of(plotting.draw_prediction(model, y=y, input="b")).query("part == 'curve'")
+    curve = frame_of(plotting.draw_prediction, model, y=y, input="b").query("part == 'curve'")
     asked = pd.DataFrame({"a": np.nan, "b": curve.x.to_numpy()})
     np.testing.assert_allclose(curve.y, model.predict(asked), rtol=1e-6)
-    imputed = frame_of(plotting.draw_imputed(model, truth=truth))
+    imputed = frame_of(plotting.draw_imputed, model, truth=truth)
     assert len(imputed) == recorded.isna().to_numpy().sum()
-    bound = frame_of(plotting.draw_bound(model))
+    bound = frame_of(plotting.draw_bound, model)
     np.testing.assert_array_equal(bound.bound, model.fit_report_.trace)
     assert set(bound.stage) == {"all rows, draw 1"}
 
@@ -231,7 +236,7 @@ def make_forecast(series, steps=5):
 def test_a_fan_has_the_quantiles_of_the_forecast():
     past = pd.DataFrame({"a": np.arange(20.0), "b": 1.0}, index=pd.date_range("2020", periods=20, freq="D"))
     forecast, truth = make_forecast(past), np.ones((3, 2))
-    table = frame_of(plotting.draw_fan(forecast, truth=truth, history=4))
+    table = frame_of(plotting.draw_fan, forecast, truth=truth, history=4)
     assert table.series.tolist() == ["a"] * 9 + ["b"] * 9
     one = table[table.series == "b"]
     assert one.time.tolist() == list(pd.date_range("2020-01-17", periods=9))
@@ -255,7 +260,7 @@ def test_a_fan_has_the_quantiles_of_the_forecast():
 )
 def test_a_fan_knows_its_times(index, first):
     series = np.arange(12.0) if index is None else pd.Series(np.arange(12.0), index)
-    table = plotting.draw_fan(make_forecast(series))
+    table = data_of(plotting.draw_fan, make_forecast(series))
     assert len(table["time"]) == 15  # twice as many steps of the past as of the future
     assert table["time"][0] == first
     assert np.all(table["time"][1:] > table["time"][:-1])
@@ -264,10 +269,10 @@ def test_a_fan_knows_its_times(index, first):
 def test_the_plot_of_a_forecast_returns_its_axes():
     forecast = make_forecast(np.zeros((12, 2)))
     _, panels = plt.subplots(2)
-    assert list(forecast.plot(axes=panels)) == list(panels)
+    assert list(forecast.plot(ax=panels)) == list(panels)
     assert make_forecast(np.zeros(12)).plot().get_ylabel() == "value"
-    with pytest.raises(ValueError, match="axes has 1 panels; the series has 2 columns"):
-        forecast.plot(axes=panels[0])
+    with pytest.raises(ValueError, match="ax has 1 panels; the series has 2 columns"):
+        forecast.plot(ax=panels[0])
     with pytest.raises(ValueError, match="truth has 1 columns but the forecast has 2"):
         plotting.draw_fan(forecast, truth=np.zeros(5))
 
@@ -283,7 +288,7 @@ def make_latent(n_inputs, **attributes):
 
 def test_the_latent_figure_has_the_two_inputs_that_matter_most():
     model = make_latent(3)
-    table = frame_of(plotting.draw_latent(model, classes=np.repeat(["a", "b"], 15), labelled=[0, 20]))
+    table = frame_of(plotting.draw_latent, model, classes=np.repeat(["a", "b"], 15), labelled=[0, 20])
     np.testing.assert_array_equal(table.x, model.embedding_[:, 1])
     np.testing.assert_array_equal(table.y_std, model.embedding_std_[:, 2])
     assert plt.gca().get_xlabel() == "latent input 2"
@@ -291,22 +296,22 @@ def test_the_latent_figure_has_the_two_inputs_that_matter_most():
 
 
 def test_classes_are_those_of_the_classifier_or_one():
-    assert set(plotting.draw_latent(make_latent(3))["class"]) == {0}
+    assert set(data_of(plotting.draw_latent, make_latent(3))["class"]) == {0}
     found = np.repeat(["x", "y", "z"], 10)
-    np.testing.assert_array_equal(plotting.draw_latent(make_latent(3, transduction_=found))["class"], found)
+    np.testing.assert_array_equal(data_of(plotting.draw_latent, make_latent(3, transduction_=found))["class"], found)
     with pytest.raises(ValueError, match=r"classes has shape \(30, 2\); give one class for each of the 30 rows"):
         plotting.draw_latent(make_latent(3, transduction_=np.zeros((30, 2))))
 
 
 def test_one_latent_input_is_drawn_against_the_row():
-    np.testing.assert_array_equal(plotting.draw_latent(make_latent(1))["y"], np.arange(30))
+    np.testing.assert_array_equal(data_of(plotting.draw_latent, make_latent(1))["y"], np.arange(30))
 
 
 def test_the_relevances_of_views_have_shared_inputs_first():
     relevance = np.array([[0.2, 0.0, 1.0, 0.0], [0.4, 1.0, 0.0, 0.0]])
     private = {"a": np.array([2]), "b": np.array([1])}
     model = SimpleNamespace(relevance_=relevance, view_names_=["a", "b"], shared_=np.array([0]), private_=private)
-    table = frame_of(plotting.draw_views(model))
+    table = frame_of(plotting.draw_views, model)
     np.testing.assert_array_equal(table.relevance, relevance.ravel())
     assert table.view.tolist() == ["a"] * 4 + ["b"] * 4
     axes = plt.gca()
@@ -314,7 +319,12 @@ def test_the_relevances_of_views_have_shared_inputs_first():
     assert [text.get_text() for text in axes.texts] == ["shared", "private to a", "private to b", "unused"]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
     model.embedding_, model.embedding_std_ = np.eye(4), np.eye(4)
-    assert plotting.draw_latent(model)["x"].tolist() == [0.0, 0.0, 1.0, 0.0]  # of the inputs that matter most anywhere
+    assert data_of(plotting.draw_latent, model)["x"].tolist() == [
+        0.0,
+        0.0,
+        1.0,
+        0.0,
+    ]  # of the inputs that matter most anywhere
 
 
 # ---- calibration
@@ -325,7 +335,7 @@ def test_calibration_counts():
     random = np.random.default_rng(0)
     truth, mean, std = random.normal(size=(40, 2)), 0.3 * random.normal(size=(40, 2)), np.full((40, 2), 0.8)
     truth[:7, 0] = np.nan
-    table = frame_of(plotting.draw_calibration(truth, mean, std))
+    table = frame_of(plotting.draw_calibration, truth, mean, std)
     assert table.level.tolist() == pytest.approx([*np.arange(0.05, 0.96, 0.05), 0.99])
     share = table.share.to_numpy()
     assert share[18] == scores.coverage(truth, mean, std)
@@ -338,7 +348,7 @@ def test_calibration_counts():
 
 def test_reliability_counts():
     probabilities = np.array([[0.92, 0.08], [0.98, 0.02], [0.45, 0.55], [0.0, 1.0]])
-    table = plotting.draw_reliability(["a", "b", "b", "b"], probabilities, classes=["a", "b"])
+    table = data_of(plotting.draw_reliability, ["a", "b", "b", "b"], probabilities, classes=["a", "b"])
     np.testing.assert_allclose(table["confidence"], [0.55, 2.9 / 3])
     np.testing.assert_allclose(table["share"], [1.0, 2 / 3])
     assert table["count"].tolist() == [1, 3]
@@ -362,7 +372,7 @@ def test_reliability_knows_only_its_classes():
 def test_the_bound_by_stages():
     trace = np.concatenate([[-1e6], np.linspace(-50, -10, 30), np.linspace(-9, 5, 69)])
     report = SimpleNamespace(trace=trace, stages=(("held", "iteration limit", 31), ("all rows", "converged", 69)))
-    table = frame_of(plotting.draw_bound(SimpleNamespace(fit_report_=report)))
+    table = frame_of(plotting.draw_bound, SimpleNamespace(fit_report_=report))
     assert table.iteration.tolist() == list(range(1, 101))
     assert table.stage.value_counts().to_dict() == {"all rows": 69, "held": 31}
     assert plt.gca().get_ylim()[0] > -60  # the first step is out of the picture
@@ -375,7 +385,7 @@ def test_names_are_no_formulas_and_stand_in_the_legend():
     """Dollars and underscores mean something to matplotlib, and nothing to who names a column."""
     frame = pd.DataFrame({r"$\frac$": [1.0, np.nan], "_x": [1.0, 2.0]})
     figure, axes = plt.subplots()
-    table = plotting.draw_missingness(frame, axes)
+    table = data_of(plotting.draw_missingness, frame, axes)
     figure.canvas.draw()
     assert set(table["column"]) == set(frame.columns)
     model = SimpleNamespace(embedding_=np.eye(2), embedding_std_=np.eye(2), relevance_=np.ones(2))
@@ -392,7 +402,7 @@ def test_columns_of_every_kind():
     frame.loc[::5, "kind"], frame.loc[::7, "x"] = None, np.nan
     label = np.where(np.arange(40) < 10, kind, -1)
     model = SemiSupervisedGPClassifier(1, n_samples=1, max_iter=10, random_state=0).fit(frame, label)
-    drawn = plotting.draw_imputed(model)
+    drawn = data_of(plotting.draw_imputed, model)
     assert set(drawn["column"]) == {"x"}
     np.testing.assert_array_equal(drawn["row"], np.arange(0, 40, 7))
     np.testing.assert_array_equal(drawn["mean"], model.impute()["x"].iloc[::7])
@@ -405,7 +415,7 @@ def test_a_prediction_along_a_number_beside_other_columns():
     frame = pd.DataFrame({"kind": np.array(["a", "b"])[random.integers(2, size=40)], "x": random.normal(size=40)})
     y = frame["x"].to_numpy() + 5 * (frame["kind"] == "a")
     model = SemiDescribedGPRegressor(10, max_iter=10, random_state=0).fit(frame, y)
-    curve = plotting.draw_prediction(model)
+    curve = data_of(plotting.draw_prediction, model)
     rows = pd.DataFrame({"kind": None, "x": curve["x"]})
     np.testing.assert_allclose(curve["y"], model.predict(rows))
     with pytest.raises(ValueError, match="The input kind does not hold numbers"):
@@ -413,7 +423,7 @@ def test_a_prediction_along_a_number_beside_other_columns():
 
 
 def test_residuals_are_in_units_of_the_promise():
-    table = plotting.draw_residuals([1.0, np.nan, 3.0], [0.0, 0.0, 2.0], [2.0, 1.0, 0.5])
+    table = data_of(plotting.draw_residuals, [1.0, np.nan, 3.0], [0.0, 0.0, 2.0], [2.0, 1.0, 0.5])
     assert table["row"].tolist() == [0, 2]
     assert table["residual"].tolist() == [0.5, 2.0]
     with pytest.raises(ValueError, match="truth has no value"):
@@ -422,7 +432,7 @@ def test_residuals_are_in_units_of_the_promise():
 
 def test_associations_list_every_pair_once():
     strength = np.array([[np.nan, 0.3, 0.5], [0.3, np.nan, np.nan], [0.5, np.nan, np.nan]])
-    table = plotting.draw_associations(strength, ["a", "$b$", "c"])
+    table = data_of(plotting.draw_associations, strength, ["a", "$b$", "c"])
     assert list(zip(table["column"], table["other"], strict=True)) == [("a", "$b$"), ("a", "c"), ("$b$", "c")]
     np.testing.assert_array_equal(table["strength"], [0.3, 0.5, np.nan])
     with pytest.raises(ValueError, match="one row and column for each of 2 names"):

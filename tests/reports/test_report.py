@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import semigp
-from semigp.reports.words import told_share
 
 from .data import KINDS, NASTY
 
@@ -75,8 +74,3 @@ def test_wide_and_long_tables_make_small_pages(tmp_path):
 def test_what_has_no_report_is_refused(tmp_path):
     with pytest.raises(TypeError, match="There is no report on a dict"):
         semigp.report({}, tmp_path / "x.html")
-
-
-def test_shares_are_neither_nothing_nor_all_by_rounding():
-    told = {0.0: "0 %", 0.001: "less than 1 %", 0.5: "50 %", 0.999: "more than 99 %", 1.0: "100 %"}
-    assert {share: told_share(share) for share in told} == told

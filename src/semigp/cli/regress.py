@@ -13,6 +13,7 @@ import typer
 import semigp
 
 from .. import scores
+from ..words import told_number
 from . import options
 from .columns import (
     Inputs,
@@ -266,7 +267,7 @@ def _score(session: Session, truth: np.ndarray, mean: np.ndarray, std: np.ndarra
         return
     found = {"RMSE": float(np.sqrt(scores.ALL["MSE"](truth, mean, std)))}
     found |= {name: float(scores.ALL[name](truth, mean, std)) for name in ("MAE", "NLPD", "CRPS", "coverage")}
-    words = ", ".join(f"{name} {value:.3g}" for name, value in found.items() if name != "coverage")
+    words = ", ".join(f"{name} {told_number(value)}" for name, value in found.items() if name != "coverage")
     session.note(f"Scores: {words}; {found['coverage']:.0%} of the values inside the 95 % intervals.")
     session.tell(scores=found)
 

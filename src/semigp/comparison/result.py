@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..words import told_number
 from .tasks.base import COVERAGE, OURS
 
 _LEVEL = 0.02  # scores that differ by less than this share are level
@@ -78,7 +79,7 @@ class Comparison:
         apart, error = self.difference(OURS, rival)
         is_clear = not np.isfinite(error) or abs(apart) > 2 * error
         share = abs(apart) / max(theirs if apart < 0 else ours, 1e-300)
-        figures = f"{main} {ours:.3g}, {rival} {theirs:.3g}"
+        figures = f"{main} {told_number(ours)}, {rival} {told_number(theirs)}"
         if share < _LEVEL or not is_clear:
             return f"semigp and {rival} are level here ({figures}). {self._cheaper(rival)}{self._intervals(rival)}"
         if apart < 0:
@@ -99,7 +100,7 @@ class Comparison:
         if np.isnan(ours) or (holds and (others or np.isnan(theirs))):
             return ""
         if holds:
-            return f" Its 95 % intervals hold {ours:.0%} of the values, those of {rival} {theirs:.0%}."
+            return f" The 95 % intervals of semigp hold {ours:.0%} of the values, those of {rival} {theirs:.0%}."
         return f" The 95 % intervals of semigp hold {ours:.0%} of the values; do not rely on them here."
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -132,4 +133,6 @@ class Comparison:
 def _told(value: float, name: str) -> str:
     if np.isnan(value):
         return "–"
-    return f"{value:.0%}" if name in (COVERAGE, "wrong", "error") else f"{value:.3g}"
+    if name == "seconds":
+        return told_number(round(value, 2)) if value >= 0.005 else "0.00"
+    return f"{value:.0%}" if name in (COVERAGE, "wrong", "error") else told_number(value)

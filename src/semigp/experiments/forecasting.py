@@ -221,7 +221,7 @@ def figure(rows: list[Row], folder: Path) -> list[Path]:
             )
         ):
             axes = canvas.add_subplot(grid[line, :])
-            _forecast(model, options, past, HORIZON).plot(truth=future, history=TRAINING, axes=axes)
+            _forecast(model, options, past, HORIZON).plot(truth=future, history=TRAINING, ax=axes)
             axes.set_title(title, loc="right")
         for column, score in enumerate(("MAE", "CRPS", "coverage")):
             axes = canvas.add_subplot(grid[2, column])

@@ -1,7 +1,7 @@
 """Figures of fitted models and results, in one style. Needs matplotlib: pip install "semigp[plot]".
 
-Each function draws into `axes`, or into new axes if none are given. It returns the numbers that it drew as columns of
-equal length, so that `pandas.DataFrame(draw_relevance(model))` is a table of them.
+Each function draws into `ax`, or into new axes if none are given, and returns the axes. With ``return_data=True`` it
+returns the axes and the numbers that it drew, as columns of equal length: a table for `pandas.DataFrame`.
 """
 
 from .associations import draw_associations

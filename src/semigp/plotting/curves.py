@@ -11,15 +11,15 @@ from .style import COLOURS, MARKERS, look
 
 
 def draw_curves(
-    axes: Any,
+    ax: Any,
     conditions: Sequence[float],
     curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
     ours: Sequence[str] = (),
     flat: Sequence[str] = (),
     faint: Sequence[str] = (),
     is_log: bool = False,
-) -> None:
-    """Draw a line and a band (mean ± 2 standard errors) for each method.
+) -> Any:
+    """Draw a line and a band (mean ± 2 standard errors) for each method, and return the axes.
 
     `curves` maps the name of a method to its means and standard errors. Methods in `ours` are drawn thick and dark,
     methods in `flat` dotted, methods in `faint` in grey. On a logarithmic scale the band is a factor
@@ -43,8 +43,9 @@ def draw_curves(
         else:
             number = others.index(name)
             style = look(number) | {"lw": 1.2, "ls": ("-", "--", ":")[number // len(COLOURS) % 3], "zorder": 3}
-        axes.plot(conditions, means, ms=3.5, label=name, **style)
+        ax.plot(conditions, means, ms=3.5, label=name, **style)
         low, high = means - 2 * errors, means + 2 * errors
         if is_log:
             low, high = means * np.exp(-2 * errors / means), means * np.exp(2 * errors / means)
-        axes.fill_between(conditions, low, high, color=style["color"], alpha=0.1, lw=0)
+        ax.fill_between(conditions, low, high, color=style["color"], alpha=0.1, lw=0)
+    return ax

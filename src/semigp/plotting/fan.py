@@ -7,26 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from .style import ABOVE, COLOURS, canvas, plain
+from .style import ABOVE, COLOURS, Drawn, canvas, drawn, plain
 
 _ALPHAS = 0.15, 0.35  # of the widest and of the narrowest band
 
 
+@drawn
 def draw_fan(
     forecast: Any,
-    axes: Any = None,
+    ax: Any = None,
     truth: Any = None,
     history: int | None = None,
     n_paths: int = 3,
     levels: Sequence[float] = (50, 80, 95),
-) -> dict[str, np.ndarray]:
+) -> Drawn:
     """The past of a `Forecast`, then its median, bands and some paths; a panel for each column.
 
     `levels` are the probabilities of the bands in percent. `history` is the number of past steps to draw, by default
-    twice the number of forecast steps. Returns "time" (steps if the series has no times), "series", "past", "truth",
+    twice the number of forecast steps. Data: "time" (steps if the series has no times), "series", "past", "truth",
     "median" and the edges of the bands, such as "q0.025" and "q0.975", with NaN where a column has no value.
     """
-    panels, names = fan_panels(forecast, axes), forecast.timeline.names
+    panels, names = _panels(forecast, ax), forecast.timeline.names
     count = min(len(forecast.past), 2 * len(forecast) if history is None else history)
     bands = [(round(0.5 - level / 200, 6), round(0.5 + level / 200, 6)) for level in sorted(levels, reverse=True)]
     tables = [_series_table(forecast, column, _known(truth, forecast), count, bands) for column in range(len(names))]
@@ -38,16 +39,17 @@ def draw_fan(
                     panel.plot(table["time"][count:], path, color=COLOURS[0], lw=0.5, alpha=0.7, zorder=1.9)
             panel.set_ylabel(plain(names[column]))
         panels[0].legend(ncols=6, **ABOVE)
-    return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+    table = {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+    return panels[0] if len(panels) == 1 else panels, table
 
 
-def fan_panels(forecast: Any, axes: Any = None) -> np.ndarray:
+def _panels(forecast: Any, ax: Any) -> np.ndarray:
     """The axes of a fan chart, one for each column of the series: the given axes, or new ones."""
     count = len(forecast.timeline.names)
-    with canvas(axes, (9, 0.3 + 2.6 * count), count) as axes:
+    with canvas(ax, (9, 0.3 + 2.6 * count), count) as axes:
         panels = np.ravel(axes)
     if len(panels) != count:
-        raise ValueError(f"axes has {len(panels)} panels; the series has {count} columns. Give one panel per column.")
+        raise ValueError(f"ax has {len(panels)} panels; the series has {count} columns. Give one panel per column.")
     return panels
 
 

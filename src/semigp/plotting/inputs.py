@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import scores
 from ..frames import is_missing, names_or_numbers, read_table
-from .style import ABOVE, BESIDE, COLOURS, canvas, look, name_columns, plain
+from .style import ABOVE, BESIDE, COLOURS, Drawn, canvas, drawn, look, name_columns, plain
 
 # Light, middle and dark, so that they differ in print as well.
 _STATES = {"observed": "#DCE6EE", "uncertain": "#E69F00", "missing": "#23395B"}
@@ -17,25 +17,30 @@ _MOST_COLUMNS = 20  # side by side: the columns with the most missing entries
 _Z95 = 1.959963984540054
 
 
-def draw_missingness(X: Any, axes: Any = None, X_std: Any = None) -> dict[str, np.ndarray]:
+@drawn
+def draw_missingness(X: Any, ax: Any = None, X_std: Any = None) -> Drawn:
     """Which entries of X are observed, uncertain (X_std > 0) or missing: rows by columns.
 
     X is an array with NaN, or a frame of pandas or polars. With 20 columns or fewer, the share of missing entries is
-    written above each column. Returns "row", "column" (name or number) and "state".
+    written above each column. Data: "row", "column" (name or number) and "state".
     """
     missing = is_missing(X)
     error = np.zeros(missing.shape) if X_std is None else read_table(X_std, "X_std")[0]
     if error.shape != missing.shape:
         raise ValueError(f"X_std has shape {error.shape} but X has shape {missing.shape}; use 0 where X is exact.")
     state, names = np.where(missing, 2, (error > 0).astype(int)), names_or_numbers(X, missing.shape[1])
-    with canvas(axes, (min(10.0, 4.5 + 0.3 * len(names)), 4.0)) as axes:
+    with canvas(ax, (min(10.0, 4.5 + 0.3 * len(names)), 4.0)) as axes:
         _draw_states(axes, state)
         name_columns(axes, names)
         if len(names) <= _MOST_SHARES:
             _write_shares(axes, missing.mean(axis=0))
         axes.set(xlabel="column", ylabel="row")
     rows, columns = np.indices(state.shape)
-    return {"row": rows.ravel(), "column": names[columns.ravel()], "state": np.array(list(_STATES))[state.ravel()]}
+    return axes, {
+        "row": rows.ravel(),
+        "column": names[columns.ravel()],
+        "state": np.array(list(_STATES))[state.ravel()],
+    }
 
 
 def _draw_states(axes: Any, state: np.ndarray) -> None:
@@ -62,12 +67,13 @@ def _write_shares(axes: Any, shares: np.ndarray) -> None:
     axes.annotate("% missing", (-0.5, 1), (-4, 2), ha="right", **where)
 
 
-def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, np.ndarray]:
+@drawn
+def draw_imputed(model: Any, ax: Any = None, truth: Any = None) -> Drawn:
     """Means and 95 % intervals of the missing or uncertain training entries under a fitted model.
 
     With `truth`, the complete table, they are drawn against the true values. Otherwise they are drawn beside the known
     values of each column, for at most the twenty columns with the most missing entries. Every column is drawn in units
-    of its own standard deviation. Returns "row", "column", "mean", "std" and (if given) "truth" in the units of the
+    of its own standard deviation. Data: "row", "column", "mean", "std" and (if given) "truth" in the units of the
     data, and the drawn places "x" and "y".
     """
     belief, spread = model.impute(return_std=True)
@@ -82,12 +88,12 @@ def draw_imputed(model: Any, axes: Any = None, truth: Any = None) -> dict[str, n
     centre, unit = _standard_units(mean, std)
     table = {"row": rows, "column": names[columns], "mean": mean[rows, columns], "std": std[rows, columns]}
     table |= {} if known is None else {"truth": known[rows, columns]}
-    with canvas(axes) as axes:
+    with canvas(ax) as axes:
         if known is None:
             places = _draw_beside_known(axes, (mean - centre) / unit, std / unit, names)
         else:
             places = _draw_against_truth(axes, table, columns, centre[columns], unit[columns])
-    return {**table, "x": places, "y": ((mean - centre) / unit)[rows, columns]}
+    return axes, {**table, "x": places, "y": ((mean - centre) / unit)[rows, columns]}
 
 
 def read_inputs(model: Any, X: Any, name: str = "X") -> tuple[np.ndarray, np.ndarray]:
@@ -143,21 +149,22 @@ def _draw_beside_known(axes: Any, mean: np.ndarray, std: np.ndarray, names: np.n
     return np.where(np.isin(np.arange(mean.shape[1]), drawn), places, np.nan)[std > 0]
 
 
-def draw_relevance(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
+@drawn
+def draw_relevance(model: Any, ax: Any = None) -> Drawn:
     """How much each input matters, the most relevant first, or each lag of a forecaster, in order. At most 30 bars.
 
-    If a series has several columns, the relevance of a lag is the mean over them. Returns "input" and "relevance".
+    If a series has several columns, the relevance of a lag is the mean over them. Data: "input" and "relevance".
     """
     names, relevance = _named_relevance(model)
     shown, count = slice(_MOST_BARS), len(relevance)
-    with canvas(axes, (5.4, 0.9 + 0.2 * min(count, _MOST_BARS))) as axes:
+    with canvas(ax, (5.4, 0.9 + 0.2 * min(count, _MOST_BARS))) as axes:
         axes.barh([plain(name) for name in names[shown]], relevance[shown], color=COLOURS[0], height=0.7)
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
         axes.set(xlabel="relevance", xlim=(0, None), ylim=(min(count, _MOST_BARS) - 0.4, -0.6))
         if count > _MOST_BARS:
             axes.set_title(f"the first {_MOST_BARS} of {count}", fontsize="medium")
-    return {"input": names[shown], "relevance": relevance[shown]}
+    return axes, {"input": names[shown], "relevance": relevance[shown]}
 
 
 def _named_relevance(model: Any) -> tuple[np.ndarray, np.ndarray]:

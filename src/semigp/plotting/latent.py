@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .style import ABOVE, BESIDE, canvas, look, plain
+from .style import ABOVE, BESIDE, Drawn, canvas, drawn, look, plain
 
 
-def draw_latent(model: Any, axes: Any = None, classes: Any = None, labelled: Any = None) -> dict[str, np.ndarray]:
+@drawn
+def draw_latent(model: Any, ax: Any = None, classes: Any = None, labelled: Any = None) -> Drawn:
     """Means of q(x) in the two latent inputs that matter most, with ellipses of one standard deviation.
 
     Colours show `classes` (n,), by default those found by a classifier. Rows whose numbers are in `labelled` get a
-    dark rim. A single latent input is drawn against the row number. Returns "x", "y", "x_std", "y_std" and "class".
+    dark rim. A single latent input is drawn against the row number. Data: "x", "y", "x_std", "y_std" and "class".
     """
     mean, std, relevance = (np.asarray(getattr(model, name)) for name in ("embedding_", "embedding_std_", "relevance_"))
     classes = getattr(model, "transduction_", np.zeros(len(mean), int)) if classes is None else classes
@@ -23,13 +24,13 @@ def draw_latent(model: Any, axes: Any = None, classes: Any = None, labelled: Any
     table["class"] = np.asarray(classes)
     rim = np.zeros(len(mean), bool) if labelled is None else np.isin(np.arange(len(mean)), labelled)
     names = np.unique(table["class"])
-    with canvas(axes) as axes:
+    with canvas(ax) as axes:
         for number, name in enumerate(names):
             _draw_class(axes, table, table["class"] == name, rim, plain(name), look(number))
         axes.set(xlabel=labels[0], ylabel=labels[1])
         if len(names) > 1:
             axes.legend(title="class", markerscale=2, **BESIDE)
-    return table
+    return axes, table
 
 
 def _places(mean: np.ndarray, std: np.ndarray, relevance: np.ndarray) -> tuple[dict[str, np.ndarray], tuple[str, str]]:
@@ -54,11 +55,12 @@ def _draw_class(axes: Any, table: dict, rows: np.ndarray, rim: np.ndarray, label
     axes.scatter(*places[rows & rim].T, s=40, edgecolors="black", lw=1.2, zorder=4, **style)
 
 
-def draw_views(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
+@drawn
+def draw_views(model: Any, ax: Any = None) -> Drawn:
     """How much each latent input matters to each view of a `SharedGPLVM`.
 
     Latent inputs that are shared come first, then those that are private to a view, then those that matter to none.
-    Returns "view", "latent input" (counted from 1) and "relevance".
+    Data: "view", "latent input" (counted from 1) and "relevance".
     """
     relevance, names = np.asarray(model.relevance_), [str(name) for name in model.view_names_]
     private = list(model.private_.values())
@@ -69,7 +71,7 @@ def draw_views(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
     parts.append(("unused", np.setdiff1d(np.arange(relevance.shape[1]), np.concatenate([model.shared_, *private]))))
     order = np.concatenate([own[np.argsort(-relevance[:, own].max(axis=0), kind="stable")] for _, own in parts])
     height = 0.8 / len(names)
-    with canvas(axes, (5.4, 1.1 + 0.3 * len(order) * max(1.0, len(names) / 3))) as axes:
+    with canvas(ax, (5.4, 1.1 + 0.3 * len(order) * max(1.0, len(names) / 3))) as axes:
         for number, (name, row) in enumerate(zip(names, relevance, strict=True)):
             places = np.arange(len(order)) + (number - 0.5 * (len(names) - 1)) * height
             axes.barh(places, row[order], 0.9 * height, color=look(number)["color"], label=plain(name))
@@ -81,7 +83,7 @@ def draw_views(model: Any, axes: Any = None) -> dict[str, np.ndarray]:
         axes.legend(ncols=len(names), **ABOVE)
     views, inputs = np.indices(relevance.shape)
     drawn = {"view": np.array(names)[views.ravel()], "latent input": inputs.ravel() + 1, "relevance": relevance.ravel()}
-    return drawn
+    return axes, drawn
 
 
 def _name_parts(axes: Any, parts: list[tuple[str, int]]) -> None:

@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 
 from ..columns import Number
-from ..frames import find_column, like, only_one_column, read_table
+from ..frames import find_column, like, moments_of, only_one_column, read_table
 from .inputs import read_inputs
-from .style import ABOVE, COLOURS, canvas, plain
+from .style import ABOVE, COLOURS, Drawn, canvas, drawn, plain
 
 _GRID, _Z95 = 200, 1.959963984540054
 
 
+@drawn
 def draw_prediction(
     model: Any,
-    axes: Any = None,
+    ax: Any = None,
     y: Any = None,
     input: Any = None,  # noqa: A002
     output: int = 0,
-) -> dict[str, np.ndarray]:
+) -> Drawn:
     """Mean and 95 % interval of an observation along one input, with the other inputs integrated out.
 
     `input` is a name or number, by default the input with the highest relevance. If `y`, the training outputs, is
@@ -39,14 +40,17 @@ def draw_prediction(
         y = _training_output(y, len(inputs), len(model.noise_variance_))[:, output]
         noise = np.full(len(y), np.sqrt(model.noise_variance_[output]))
         rows = np.column_stack([inputs[:, column], std[:, column], y, noise])[~np.isnan(y)]
-    with canvas(axes) as axes:
+    with canvas(ax) as axes:
         name = plain(names[column]) if names.dtype.kind != "i" else f"input {column}"
         _draw_curve(axes, curve)
         _draw_rows(axes, rows, name)
         axes.set(xlabel=name, ylabel=_output_name(model, output))
         axes.legend(ncols=2, **ABOVE)
     parts = np.repeat(["curve", "row"], [len(curve), len(rows)])
-    return {"part": parts, **dict(zip(("x", "x_std", "y", "y_std"), np.concatenate([curve, rows]).T, strict=True))}
+    return axes, {
+        "part": parts,
+        **dict(zip(("x", "x_std", "y", "y_std"), np.concatenate([curve, rows]).T, strict=True)),
+    }
 
 
 def _are_numbers(model: Any) -> np.ndarray:
@@ -75,7 +79,7 @@ def _curve(model: Any, belief: Any, values: np.ndarray, column: int, output: int
         rows = like(grid, belief)
     else:
         rows = only_one_column(belief, columns.places[column], x)
-    mean, std = (part.reshape(_GRID, -1)[:, output] for part in model.predict(rows, return_std=True))
+    mean, std = (part[:, output] for part in moments_of(model.predict(rows, return_std=True)))
     return np.column_stack([x, np.zeros(_GRID), mean, std])
 
 

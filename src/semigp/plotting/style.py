@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Table: TypeAlias = dict[str, np.ndarray]  # columns of equal length
+Drawn: TypeAlias = tuple[Any, Table]  # axes, and the numbers that were drawn
 
 # The colours of Okabe and Ito, and two more. Our own method is drawn in black and in front.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999", "#8B4513", "#6A3D9A")
@@ -29,14 +36,30 @@ _MOST_NAMES, _MOST_LETTERS, _LONGEST = 25, 40, 18
 
 
 @contextmanager
-def canvas(axes: Any, size: tuple[float, float] = (5.4, 3.6), n_panels: int = 1) -> Iterator[Any]:
+def canvas(ax: Any, size: tuple[float, float] = (5.4, 3.6), n_panels: int = 1) -> Iterator[Any]:
     """The axes to draw into, in our style: the given axes, or new panels, one above the other."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError('Figures need matplotlib: pip install "semigp[plot]".') from error
     with plt.rc_context(STYLE):
-        yield plt.subplots(n_panels, figsize=size, sharex=True, layout="constrained")[1] if axes is None else axes
+        yield plt.subplots(n_panels, figsize=size, sharex=True, layout="constrained")[1] if ax is None else ax
+
+
+def drawn(function: Callable[..., Drawn]) -> Callable[..., Any]:
+    """A function that draws, as users call it: it returns the axes, and the numbers only with ``return_data=True``."""
+
+    @functools.wraps(function)
+    def draw(*args: Any, return_data: bool = False, **options: Any) -> Any:
+        axes, table = function(*args, **options)
+        return (axes, table) if return_data else axes
+
+    signature = inspect.signature(function)
+    asked = inspect.Parameter("return_data", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+    draw.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), asked], return_annotation="Axes | tuple[Axes, dict]"
+    )
+    return draw
 
 
 def look(number: int) -> dict[str, str]:

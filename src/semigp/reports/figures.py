@@ -40,9 +40,9 @@ class Drawing:
         self.table: dict[str, np.ndarray] = {}
         self._spots: list[tuple[Any, Any, str]] = []
 
-    def draw(self, function: Callable[..., dict[str, np.ndarray]], *args: Any, **options: Any) -> dict[str, np.ndarray]:
-        """Draw with a function of `semigp.plotting`, and keep the table that it returns."""
-        self.table = function(*args, axes=self.axes, **options)
+    def draw(self, function: Callable[..., Any], *args: Any, **options: Any) -> dict[str, np.ndarray]:
+        """Draw with a function of `semigp.plotting`, and keep the numbers that it drew."""
+        _, self.table = function(*args, ax=self.axes, return_data=True, **options)
         self._lighten()
         return self.table
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from ..estimators.common.sklearn_private import take_rows
+from ..frames import moments_of
 
 _FOLDS = 4
 _MOST_ROWS = 1000  # that take part
@@ -59,6 +60,5 @@ def _fold(model: Any, X: Any, y: np.ndarray, X_std: Any, train: np.ndarray, test
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         copy.fit(take_rows(X, train), learned, *([] if X_std is None else [bars[0]]))
-        mean, std = copy.predict(take_rows(X, test), return_std=True, **told)
-    mean, std = mean.reshape(len(test), -1), std.reshape(len(test), -1)
+        mean, std = moments_of(copy.predict(take_rows(X, test), return_std=True, **told))
     return test, y[test], mean, std, np.broadcast_to(np.nanmean(y[train], axis=0), mean.shape)

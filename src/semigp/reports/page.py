@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ..words import told_number
 from .figures import Drawing
 
 _NUMBER = re.compile(r"[-+]?[\d.,]*(e[-+]?\d+)?( ?%)?|less than 1 %|more than 99 %|–")
@@ -125,5 +126,5 @@ def _table(caption: str, head: str, lines: str) -> str:
 
 
 def _bold(value: float, is_best: bool) -> str:
-    text = f"{value:.3g}"
+    text = told_number(value)
     return f"<b>{text}</b>" if is_best else text

@@ -128,10 +128,8 @@ class Forecast:
             "quantile loss": scores.quantile_loss(values, bands, np.array(scores.LEVELS)) / unit,
         }
 
-    def plot(self, truth: Any = None, history: int | None = None, axes: Any = None, n_paths: int = 3) -> Any:
+    def plot(self, truth: Any = None, history: int | None = None, ax: Any = None, n_paths: int = 3) -> Any:
         """A fan chart: medians, bands of 50, 80 and 95 %, some of the paths, the past and, if given, the truth."""
-        from ..plotting.fan import draw_fan, fan_panels
+        from ..plotting.fan import draw_fan
 
-        panels = fan_panels(self, axes)
-        draw_fan(self, panels, truth, history, n_paths)
-        return panels[0] if len(panels) == 1 else panels
+        return draw_fan(self, ax, truth, history, n_paths)

@@ -41,10 +41,17 @@ class naming_the_entry:  # reads like a function: with naming_the_entry(X, "X"):
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         """Only conversions that failed are looked at."""
         if isinstance(error, ValueError | TypeError) and "convert" in str(error):
-            place = _first_text(self._values)
-            if place is not None:
-                told = f"{self._name} holds {place[0]!r} at {place[1]}, which is not a number."
-                raise ValueError(f"{told} Mark missing values with NaN.") from error
+            told = told_of_text(self._values, self._name)
+            if told is not None:
+                raise ValueError(told) from error
+
+
+def told_of_text(values: Any, name: str) -> str | None:
+    """Which entry is a text and no number, in words; None if there is none."""
+    place = _first_text(values)
+    if place is None:
+        return None
+    return f"{name} holds {place[0]!r} at {place[1]}, which is not a number. Mark missing values with NaN."
 
 
 def _holds_times(values: Any) -> bool:

@@ -12,8 +12,10 @@ from ...columns.columns import holds_only_numbers
 from ...columns.tables import is_frame
 from ...core.numerics import checks
 from .checks import check_error_bars
+from .numbers import told_of_text
 from .sklearn_private import check_feature_names, check_n_features
 
+_TEXT_IN_ARRAY = "The array X holds text. Give a frame, or say which columns hold categories: categorical_features=[…]."
 _HOW = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "order": "C"}
 
 
@@ -129,11 +131,9 @@ def _validated(estimator: Any, X: Any, **how: Any) -> np.ndarray:
     try:
         found = validate_data(estimator, X, **(_HOW | how | {"ensure_all_finite": False}))
     except ValueError as error:
-        if "could not convert string" not in str(error) or is_frame(X):
+        if "could not convert string" not in str(error):
             raise
-        raise ValueError(
-            "The array X holds text. Give a frame, or say which columns hold categories: categorical_features=[…]."
-        ) from error
+        raise ValueError(told_of_text(X, "X") if is_frame(X) else _TEXT_IN_ARRAY) from error
     if (_HOW | how)["ensure_all_finite"]:
         checks.check_finite("X", found, allow_nan=True)
     return found

@@ -22,6 +22,7 @@ from ..common.blocks import blocks
 from ..common.checks import check_columns
 from ..common.filled_tables import FilledTables
 from ..common.notebook import ShownInNotebooks
+from ..common.outputs import PredictsFrames, names_of_outputs
 from ..common.reading import collapsed, expanded, learn_inputs, names_of_inputs, read_inputs
 from ..common.reports import Stopwatch
 from ..common.saving import Saved
@@ -43,7 +44,7 @@ def _knows_probabilities(estimator: SemiSupervisedGPClassifier) -> bool:
 
 
 class SemiSupervisedGPClassifier(
-    Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, ShownInNotebooks
+    PredictsFrames, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, ShownInNotebooks
 ):
     """Classification with many rows and few labels: a Bayesian GP-LVM, and a classifier in its latent space.
 
@@ -252,18 +253,22 @@ class SemiSupervisedGPClassifier(
 
     # ---- predicting
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """The most probable class of each row. With several labels, 0 or 1 for each of them."""
-        probabilities = self._predict(X, "predict")
-        return self._labels.decide(probabilities)
+        classes = self._decided(X)
+        by_label = classes.reshape(len(classes), -1).T
+        frame = self._framed(X, dict(zip(names_of_outputs(self, len(by_label)), by_label, strict=True)))
+        return classes if frame is None else frame
 
     @available_if(_knows_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """The probability of each class (n, n_classes). With several labels, that of each label (n, n_labels)."""
-        probabilities = self._predict(X, "predict_proba")
+        found = self._predict(X, "predict_proba")
+        probabilities, names = found[0], [str(name) for name in self.classes_]
         if self._labels.is_multilabel:
-            return np.column_stack([each[:, 1] for each in probabilities])
-        return probabilities[0]
+            probabilities, names = np.column_stack([each[:, 1] for each in found]), names_of_outputs(self, len(found))
+        frame = self._framed(X, dict(zip(names, probabilities.T, strict=True)))
+        return probabilities if frame is None else frame
 
     def transform(self, X: Any, return_std: bool = False) -> Any:
         """Mean, and on request standard deviation, of q(x). See `BayesianGPLVM.transform`."""
@@ -291,7 +296,10 @@ class SemiSupervisedGPClassifier(
         y = np.asarray(y)
         known = is_known(y) if y.ndim == 1 else np.all([is_known(column) for column in y.T], axis=0)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return accuracy_score(without_object_type(y[known]), self.predict(X)[known], sample_weight=weights)
+        return accuracy_score(without_object_type(y[known]), self._decided(X)[known], sample_weight=weights)
+
+    def _decided(self, X: Any) -> np.ndarray:
+        return self._labels.decide(self._predict(X, "predict"))
 
     def _predict(self, X: Any, title: str) -> list[np.ndarray]:
         X = self._check_rows(X)

@@ -31,11 +31,11 @@ from ..common.input_units import InputUnits
 from ..common.notebook import ShownInNotebooks
 from ..common.numbers import read_numbers
 from ..common.order import DECIMALS
+from ..common.outputs import PredictsOutputs
 from ..common.reading import kinds_of_inputs, learn_inputs, read_error_bars, read_inputs
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, joint_report, warn_of
 from ..common.saving import Saved
-from ..common.scoring import ScoresKnownRows
 from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
 from ..particles.side_by_side import map_side_by_side
@@ -51,7 +51,7 @@ _COST_OF_HOLES = 7.0  # about how much longer a row with holes takes to predict
 
 
 class SemiDescribedGPRegressor(
-    ScoresKnownRows, ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks
+    PredictsOutputs, ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks
 ):
     """Gaussian process regression for inputs with holes and error bars.
 
@@ -319,12 +319,7 @@ class SemiDescribedGPRegressor(
 
     # ---- prediction
 
-    def predict(self, X: Any, return_std: bool = False, X_std: Any = None) -> Any:
-        """Mean, and on request standard deviation, of new outputs.
-
-        A missing entry is integrated out given the row's other entries. An entry with an error bar is N(x, X_std²). The
-        standard deviation is that of a new observation: it includes the uncertainty of function and inputs, and noise.
-        """
+    def _moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         X, error = self._check_new(X, X_std)
         inputs, error = self._input_units.standard(X), self._input_units.bars(X, error)
         mean, variance = np.empty((2, len(X), len(self._y_units)))
@@ -335,10 +330,7 @@ class SemiDescribedGPRegressor(
             weights = [len(rows) * (_COST_OF_HOLES if has_holes[rows[0]] else 1.0) for rows in parts]
             for rows in steps(parts, "rows", weights):
                 mean[rows], variance[rows] = self._predict(inputs[rows], error[rows])
-        mean, std = self._y_units.natural(mean), np.sqrt(variance) * self._y_units.std
-        if self._y_is_flat:
-            mean, std = mean[:, 0], std[:, 0]
-        return (mean, std) if return_std else mean
+        return self._y_units.natural(mean), np.sqrt(variance) * self._y_units.std
 
     def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the outputs of rows, all with holes or all without, in standard units."""

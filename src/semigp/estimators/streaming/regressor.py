@@ -33,6 +33,7 @@ from ..common.checks import check_columns, check_outputs
 from ..common.component import LENGTHSCALE_SPREAD, Component, Recipe, fit_component
 from ..common.filled_tables import FilledTables
 from ..common.notebook import ShownInNotebooks
+from ..common.outputs import PredictsOutputs
 from ..common.reading import (
     collapsed,
     expanded,
@@ -46,7 +47,6 @@ from ..common.reading import (
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, warn_of
 from ..common.saving import Saved
-from ..common.scoring import ScoresKnownRows
 from ..common.sklearn_private import Interval
 from ..common.table import Table
 from .batches import Batches
@@ -63,7 +63,7 @@ _MIN_STEPS = 1000
 _PASSES_TO_ASCEND, _MOST_ASCENTS = 10, 25
 
 
-class StreamingGPRegressor(ScoresKnownRows, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks):
+class StreamingGPRegressor(PredictsOutputs, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks):
     """Gaussian process regression in batches: memory does not grow with the number of rows.
 
     The model is the same as in `SemiDescribedGPRegressor` with a Gaussian q(x) for each incomplete row. The fit starts
@@ -285,21 +285,13 @@ class StreamingGPRegressor(ScoresKnownRows, Saved, MultiOutputMixin, RegressorMi
 
     # ---- new rows
 
-    def predict(self, X: Any, return_std: bool = False, X_std: Any = None) -> Any:
-        """Mean, and on request standard deviation, of new outputs.
-
-        A missing entry is integrated out given the row's other entries, under a joint Gaussian of the inputs. An entry
-        with an error bar is N(x, X_std²). The standard deviation is that of a new observation: it includes the
-        uncertainty of function and inputs, and noise.
-        """
+    def _moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         _, inputs, error = self._check_new(X, X_std)
         mean, std = np.empty((2, len(inputs), len(self._y_units)))
         with watched("predict", self.verbose), computing():
             for rows in steps(blocks(np.arange(len(inputs))), "rows"):
                 mean[rows], std[rows] = self._predict(inputs[rows], error[rows])
-        if self._y_is_flat:
-            mean, std = mean[:, 0], std[:, 0]
-        return (mean, std) if return_std else mean
+        return mean, std
 
     def _check_new(self, X: Any, X_std: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The new rows in their own units, the rows in standard units, and error bars in standard units."""

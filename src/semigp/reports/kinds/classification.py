@@ -14,11 +14,11 @@ from ... import plotting
 from ...estimators.common.sklearn_private import take_rows
 from ...estimators.few_labels.labels import is_known
 from ...frames import is_missing
+from ...words import told_share
 from ..figures import Drawing
 from ..page import Report
 from ..sections.holes import add_missing, add_relations
 from ..sections.settings import add_left_out, add_settings
-from ..words import told_share
 from .base import Subject
 
 _FOLDS, _SECONDS = 3, 30.0
@@ -78,7 +78,7 @@ def _hidden_labels(model: Any, X: Any, y: np.ndarray) -> Checked | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             copy = clone(model).set_params(verbose=False, callback=None).fit(X, hidden)
-            parts.append((labelled[test], copy.predict_proba(take_rows(X, labelled[test]))))
+            parts.append((labelled[test], np.asarray(copy.predict_proba(take_rows(X, labelled[test])))))
     rows, probabilities = (np.concatenate(part) for part in zip(*parts, strict=True))
     return rows, probabilities
 

@@ -10,11 +10,11 @@ import numpy as np
 from ... import plotting
 from ...estimators.forecasting.backtests import backtest
 from ...series import Forecast, PanelForecast
+from ...words import told_number, told_share
 from ..figures import Drawing
 from ..page import Report
 from ..sections.beliefs import add_relevance
 from ..sections.settings import add_left_out, add_settings
-from ..words import told_share
 from .base import Subject
 
 _MOST_SERIES, _MOST_STEPS, _ORIGINS, _HISTORY = 6, 24, 5, 200
@@ -93,7 +93,10 @@ def _add_fans(page: Report, drawn: list[tuple[str, Forecast]], n_series: int) ->
         if count == 1:
             ahead = ~np.isnan(table["median"])
             columns = [table[key][ahead] for key in ("time", "median", "q0.025", "q0.975")]
-            texts = [f"{str(t)[:16]}: {m:.4g} ({a:.4g} to {b:.4g})" for t, m, a, b in zip(*columns, strict=True)]
+            texts = [
+                f"{str(t)[:16]}: {told_number(m, 4)} ({told_number(a, 4)} to {told_number(b, 4)})"
+                for t, m, a, b in zip(*columns, strict=True)
+            ]
             drawing.spots(columns[0], columns[1], texts)
         what = f"{name}: the past" if name else "The past"
         page.figure(
@@ -144,5 +147,7 @@ def _add_backtest(page: Report, tested: list[dict], forecast: Forecast) -> None:
         "in units of the mean step of the series.",
     )
     keys = ("MAE", "MASE", "CRPS")
-    rows = [[str(row["origin"]), *(f"{row[key]:.3g}" for key in keys), told_share(row["coverage"])] for row in tested]
+    rows = [
+        [str(row["origin"]), *(told_number(row[key]) for key in keys), told_share(row["coverage"])] for row in tested
+    ]
     page.table("Earlier forecasts.", ["values known", "MAE", "MASE", "CRPS", "inside 95 %"], rows)

@@ -14,13 +14,13 @@ from ...columns import Columns, Levels
 from ...comparison.tasks.imputation import filled_by, hidden_entries
 from ...estimators.common.sklearn_private import take_rows
 from ...frames import is_missing
+from ...words import told_number, told_share
 from ..figures import Drawing
 from ..page import Report
 from ..sections.beliefs import add_beliefs
 from ..sections.checks import MOST_STRANGE, STRANGE, Z95
 from ..sections.holes import add_missing, add_relations
 from ..sections.settings import add_left_out, add_settings
-from ..words import told_share
 from .base import Subject
 
 _MOST_ROWS, _FEWEST_ENTRIES, _MOST_COLUMNS = 1000, 30, 30
@@ -162,8 +162,8 @@ def _add_strange(page: Report, found: _Hidden) -> None:
         page.text("There are none.")
         return
     rows = [
-        [str(found.rows[i] + 1), str(found.names[i]), f"{found.truth[i]:.4g}", f"{found.mean[i]:.4g}",
-         f"{found.std[i]:.2g}", f"{found.residuals[i]:+.1f}"]
+        [str(found.rows[i] + 1), str(found.names[i]), told_number(found.truth[i], 4), told_number(found.mean[i], 4),
+         told_number(found.std[i], 2), f"{found.residuals[i]:+.1f}"]
         for i in places[:MOST_STRANGE]
     ]  # fmt: skip
     told = f"{len(places)} of {found.is_number.sum()} hidden numbers."

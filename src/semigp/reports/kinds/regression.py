@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import plotting
 from ...frames import is_missing
+from ...words import told_share
 from ..figures import Drawing
 from ..held_back import HeldBack, cross_validated
 from ..page import Report
@@ -16,7 +17,6 @@ from ..sections.beliefs import add_beliefs, add_relevance
 from ..sections.checks import add_checks, in_short
 from ..sections.holes import add_missing, add_relations
 from ..sections.settings import add_left_out, add_settings
-from ..words import told_share
 from .base import Subject
 
 

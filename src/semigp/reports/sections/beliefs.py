@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import plotting
+from ...words import told_number
 from ..figures import Drawing
 from ..page import Report
 
@@ -24,7 +25,10 @@ def add_beliefs(page: Report, model: Any) -> None:
         "Columns are shown in standard units, so that they can stand side by side.",
     )
     columns = [table[key] for key in ("row", "column", "mean", "std")]
-    texts = [f"row {i + 1}, {k}: {m:.4g} ± {1.96 * s:.2g}" for i, k, m, s in zip(*columns, strict=True)]
+    texts = [
+        f"row {i + 1}, {k}: {told_number(m, 4)} ± {told_number(1.96 * s, 2)}"
+        for i, k, m, s in zip(*columns, strict=True)
+    ]
     drawn = np.isfinite(table["x"])
     drawing.spots(table["x"][drawn], table["y"][drawn], [text for text, some in zip(texts, drawn, strict=True) if some])
     page.figure(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ... import plotting, scores
+from ...words import told_number, told_share
 from ..figures import Drawing
 from ..held_back import HeldBack
 from ..page import Report
-from ..words import told_share
 
 STRANGE, MOST_STRANGE = 3.0, 10
 Z95 = 1.959963984540054
@@ -19,8 +19,8 @@ def in_short(found: HeldBack, name: str, output: int = 0) -> str:
     truth, mean, std, guess = (part[:, output] for part in (found.truth, found.mean, found.std, found.guess))
     rmse, plain = (np.sqrt(np.nanmean((truth - each) ** 2)) for each in (mean, guess))
     share = scores.coverage(truth, mean, std)
-    told = f"Predictions of {name} for rows that were held back are off by {rmse:.3g} (root mean square)"
-    better = f"; the mean of the column is off by {plain:.3g}. "
+    told = f"Predictions of {name} for rows that were held back are off by {told_number(rmse)} (root mean square)"
+    better = f"; the mean of the column is off by {told_number(plain)}. "
     return f"{told}{better}Of the 95 % intervals, {told_share(share)} hold the true value."
 
 
@@ -35,7 +35,7 @@ def add_checks(page: Report, found: HeldBack, names: list[str]) -> None:
     for j, name in enumerate(names):
         truth, mean, std, guess = (part[:, j] for part in (found.truth, found.mean, found.std, found.guess))
         rmse, plain = (float(np.sqrt(np.nanmean((truth - each) ** 2))) for each in (mean, guess))
-        rows.append([name, f"{rmse:.4g}", f"{plain:.4g}", told_share(scores.coverage(truth, mean, std))])
+        rows.append([name, told_number(rmse, 4), told_number(plain, 4), told_share(scores.coverage(truth, mean, std))])
     page.table("Held-back rows.", ["output", "RMSE", "RMSE of the mean", "inside 95 %"], rows)
     _draw(page, found, names[0], f" of {names[0]}" if len(names) > 1 else "")
     _add_strange(page, found, names)
@@ -57,7 +57,7 @@ def _draw(page: Report, found: HeldBack, name: str, of: str) -> None:
     table = drawing.draw(plotting.draw_residuals, *moments)
     at = found.rows[table["row"]]
     dots = zip(at, table["mean"], table["residual"], strict=True)
-    texts = [f"row {i + 1}: {m:.4g}, off by {r:.1f} std" for i, m, r in dots]
+    texts = [f"row {i + 1}: {told_number(m, 4)}, off by {r:.1f} std" for i, m, r in dots]
     drawing.spots(table["mean"], table["residual"], texts)
     page.figure(
         drawing,
@@ -81,8 +81,8 @@ def _add_strange(page: Report, found: HeldBack, names: list[str]) -> None:
         page.text("There are none.")
         return
     rows = [
-        [str(found.rows[i] + 1), names[j], f"{found.truth[i, j]:.4g}", f"{found.mean[i, j]:.4g}",
-         f"{found.std[i, j]:.2g}", f"{residuals[i, j]:+.1f}"]
+        [str(found.rows[i] + 1), names[j], told_number(found.truth[i, j], 4), told_number(found.mean[i, j], 4),
+         told_number(found.std[i, j], 2), f"{residuals[i, j]:+.1f}"]
         for i, j in places[:MOST_STRANGE]
     ]  # fmt: skip
     told = f"{len(places)} of {residuals.size}; about {max(1, round(expected))} would be there by chance."

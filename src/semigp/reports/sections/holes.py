@@ -12,15 +12,15 @@ from ... import plotting
 from ...columns import Columns, Levels
 from ...estimators.common.sklearn_private import take_rows
 from ...frames import is_missing, names_or_numbers
+from ...words import told_share
 from ..association import strengths
 from ..figures import Drawing
 from ..page import Report
-from ..words import told_share
 
 _MOST_COLUMNS = 20  # in tables and figures: those with the most missing entries
 _MOST_PATTERNS, _MOST_NAMED = 8, 5
 _ROWS_TO_RELATE = 2000
-_MOST_PAIRS = 8
+_MOST_PAIRS, _LEAST_STRENGTH = 8, 0.1
 
 
 def add_missing(page: Report, X: Any, X_std: Any = None) -> None:
@@ -104,6 +104,12 @@ def add_relations(page: Report, X: Any) -> None:
     page.figure(
         drawing, f"How strongly pairs of columns are related.{more}", f"Map of {len(names)} by {len(names)} pairs."
     )
-    best = sorted((pair for pair in pairs if pair[0] < pair[1]), key=lambda pair: -found[pair])[:_MOST_PAIRS]
+    clear = [pair for pair in pairs if pair[0] < pair[1] and found[pair] >= _LEAST_STRENGTH]
+    if not clear:
+        page.text(
+            "No pair of columns is clearly related: what is missing can hardly be guessed from the other columns."
+        )
+        return
+    best = sorted(clear, key=lambda pair: -found[pair])[:_MOST_PAIRS]
     rows = [[str(names[i]), str(names[j]), f"{found[i, j]:.2f}"] for i, j in best]
     page.table("The strongest relations.", ["column", "and", "strength"], rows)
