@@ -65,7 +65,8 @@ def classify(
     if report is not None:
         table = session.read(data)
         frame = input_frame(table, list(classifier.feature_names_in_), data, classifier)
-        session.report(classifier, report, frame, np.array(class_names(table[label]), dtype=object))
+        names = np.array(class_names(table[label]), dtype=object)
+        session.report(report, classifier, frame, names, data, [label])
     session.finish()
 
 

@@ -61,7 +61,7 @@ def compare(
         session.tell(left_out=found.left_out, ways=table.with_columns(pl.selectors.float().fill_nan(None)).to_dicts())
     else:
         print(found)
-    session.report(found, report, X, y)
+    session.report(report, found, X, y, data, [target or label] if y is not None else [])
     session.finish()
 
 

@@ -115,7 +115,7 @@ def forecast(
     drawn = found.forecasts[:_MOST_DRAWN] if isinstance(found, PanelForecast) else [found]
     count = sum(len(each.timeline.names) for each in drawn)
     session.draw(lambda axes: _draw(found, drawn, bands, axes), plot, (9.0, 1.0 + 2.6 * count), count)
-    session.report(forecaster, report, forecast=found)
+    session.report(report, forecaster, forecast=found)
     session.finish()
 
 

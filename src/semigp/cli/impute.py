@@ -83,7 +83,7 @@ def impute(
     session.put(rows, output, data)
     session.save(imputer, save)
     session.draw(lambda axes: _draw(imputer, axes), plot)
-    session.report(imputer, report, frame)
+    session.report(report, imputer, frame, data=data)
     session.finish()
 
 

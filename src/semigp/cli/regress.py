@@ -108,7 +108,7 @@ def regress(
         regressor = _fit(session, inputs, target, y, inducing, seed, team.mesh, checkpoint)
         if is_first:
             _use(session, regressor, y, predict, error, ignore, output, save, plot)
-            session.report(regressor, report, inputs.frame, y, X_std=inputs.std)
+            session.report(report, regressor, inputs.frame, y, train, target, X_std=inputs.std)
         session.finish()
 
 

@@ -19,7 +19,10 @@ import semigp
 
 from ..progress import showing
 from ..progress.bar import Bar
+from ..reports.kinds.base import Subject
+from ..reports.report import write as write_report
 from .interrupts import ending_gently
+from .parquet_files import SUFFIXES as PARQUET
 from .problems import INTERRUPTED, WRONG_USE, Problem
 from .sources import AS_USUAL, Reading, Source
 from .tables import check_writable, read_source, write_table
@@ -163,13 +166,28 @@ class Session:
             figure.savefig(path)
         self.written("figure", path)
 
-    def report(self, model: Any, path: Path | None, X: Any = None, y: Any = None, **more: Any) -> None:
-        """Write a page about a model, if a path is given."""
+    def report(
+        self, path: Path | None, model: Any, X: Any = None, y: Any = None, data: Path | None = None,
+        targets: Sequence[str] = (), **more: Any,
+    ) -> None:  # fmt: skip
+        """Write a page about a model, if a path is given. X and the targets y are from the file `data`."""
         if path is None:
             return
+        is_told = data is not None and data.is_file() and X is not None and more.get("X_std") is None
+        reading = self._reading(data, X.columns, targets) if is_told else ""
         with self.working("report"):
-            semigp.report(model, path, X, y, **more)
+            write_report(Subject(model, X, y, reading=reading, **more), path)
         self.written("report", path)
+
+    def _reading(self, data: Path, inputs: Sequence[str], targets: Sequence[str]) -> str:
+        """Lines of Python that read the inputs and the targets from a file."""
+        reader = "read_parquet" if data.suffix.lower() in PARQUET else "read_csv"
+        others = [name for name in self.read(data).columns if name not in inputs]
+        lines = [f"table = pandas.{reader}({str(data)!r})"]
+        lines.append(f"X = table.drop(columns={others!r})" if others else "X = table")
+        if targets:
+            lines.append(f"y = table[{targets[0]!r}]" if len(targets) == 1 else f"y = table[{list(targets)!r}]")
+        return "\n".join([*lines, ""])
 
     def finish(self) -> None:
         """Print the summary if `--json` was given, and exit with a code if the fit was interrupted."""

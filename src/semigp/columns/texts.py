@@ -10,7 +10,7 @@ import numpy as np
 
 from .formats import MISSING_AMONG_NUMBERS as ABSENT
 from .formats import Format, find_number_format, find_time_format, is_missing_word
-from .values import number_in, to_float
+from .values import is_missing, number_in, to_float
 
 _LOOKED_AT, _TRIED = 200, 5  # cells and formats among which the usual one is found
 
@@ -34,6 +34,20 @@ def read_numbers(items: Sequence[Any], has_decimal_commas: bool = False) -> tupl
         found = {text: form.read(stripped) for text, stripped in known.items()}
     floats = [found.get(item) if isinstance(item, str) or item is None else to_float(item) for item in items]
     return np.array([np.nan if each is None else each for each in floats], dtype=float), form
+
+
+def without_text(values: Any) -> Any:
+    """Values in which columns of text such as "$3.20" or "1,234.50" are numbers, if all of their cells are."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
+        return values
+    columns = values.reshape(len(values), -1).astype(object)
+    for column in columns.T:  # a view
+        items = [None if is_missing(item) else item for item in column.tolist()]
+        found = read_numbers(items) if any(isinstance(item, str) for item in items) else None
+        if found is not None:
+            column[:] = found[0]
+    return columns.reshape(values.shape)
 
 
 def number_slips(texts: Sequence[str | None]) -> tuple[list[int], str | None]:

@@ -42,7 +42,12 @@ def report(model: Any, path: Any, X: Any = None, y: Any = None, *, X_std: Any = 
     Path
         The file that was written.
     """
-    name = type(model).__name__
+    return write(Subject(model, X, y, X_std, forecast), path)
+
+
+def write(subject: Subject, path: Any) -> Path:
+    """Write the page of a subject, and return its path."""
+    name = type(subject.model).__name__
     if name not in _KINDS:
         raise TypeError(f"There is no report on a {name}. There are reports on {', '.join(_KINDS)}.")
     try:
@@ -50,4 +55,4 @@ def report(model: Any, path: Any, X: Any = None, y: Any = None, *, X_std: Any = 
     except ImportError as error:
         raise ImportError('Reports need matplotlib: pip install "semigp[plot]".') from error
     tell: Tell = import_module(f".kinds.{_KINDS[name]}", __package__).tell
-    return tell(Subject(model, X, y, X_std, forecast)).write(Path(path))
+    return tell(subject).write(Path(path))

@@ -8,8 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..columns.texts import read_numbers
-from ..columns.values import is_missing
+from ..columns.texts import without_text
 from .dates import is_date
 from .grid import check_increasing, regular_grid
 from .indices import as_time_index, column_times, is_time_column, like_index, with_frequency
@@ -160,31 +159,19 @@ def fill_gaps(values: np.ndarray) -> np.ndarray:
     return np.column_stack([np.interp(steps, steps[known], column[known]) for column, known in columns])
 
 
-def _without_text(values: Any) -> Any:
-    """Values in which columns of text such as "$3.20" or "1,234.50" are numbers, if all of their cells are."""
-    values = np.asarray(values)
-    if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
-        return values
-    columns = values.reshape(len(values), -1).astype(object)
-    for column in columns.T:  # a view
-        items = [None if is_missing(item) else item for item in column.tolist()]
-        found = read_numbers(items) if any(isinstance(item, str) for item in items) else None
-        if found is not None:
-            column[:] = found[0]
-    return columns.reshape(values.shape)
-
-
 def as_numbers(values: Any, name: str) -> np.ndarray:
     """A copy of the values as floats, (T, p)."""
     if np.asarray(values).dtype.kind in "cmM":
         raise ValueError(f"{name} holds {np.asarray(values).dtype} values, but must hold real numbers.")
     try:
-        values = np.array(_without_text(values), dtype=np.float64)  # a copy: the caller may change the original
+        values = np.array(without_text(values), dtype=np.float64)  # a copy: the caller may change the original
     except (TypeError, ValueError) as error:
-        cells = np.ravel(np.asarray(values, dtype=object))
-        strange = next((cell for cell in cells if isinstance(cell, str) and not _is_number(cell)), None)
+        cells = np.ndenumerate(np.asarray(values, dtype=object))
+        texts = (found for found in cells if isinstance(found[1], str) and not _is_number(found[1]))
+        (step, *column), strange = next(texts, ((None,), None))
+        where = "" if step is None else f" at step {step}" + (f", column {column[0]}" if column else "")
         told = "something" if strange is None else repr(str(strange))
-        raise ValueError(f"{name} holds {told} that is not a number. Mark gaps with NaN.") from error
+        raise ValueError(f"{name} holds {told}{where} that is not a number. Mark gaps with NaN.") from error
     if values.ndim not in (1, 2) or 0 in values.shape:
         raise ValueError(f"{name} has shape {values.shape}; give (T,) or (T, p) with at least one value.")
     values = values.reshape(len(values), -1)

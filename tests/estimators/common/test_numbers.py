@@ -30,6 +30,8 @@ def test_numbers_in_other_forms_are_numbers():
     assert read_numbers(["1.5", "nan"], "y", ensure_2d=False)[0] == 1.5
     flags = pandas.Series([True, None], dtype="boolean")
     np.testing.assert_array_equal(read_numbers(flags, "y", ensure_2d=False), [1.0, np.nan])
+    prices = pandas.Series(["$1,234.50", None, "$3.20"])
+    np.testing.assert_array_equal(read_numbers(prices, "y", ensure_2d=False), [1234.5, np.nan, 3.2])
 
 
 def test_estimators_say_so():
@@ -38,6 +40,9 @@ def test_estimators_say_so():
         SemiDescribedGPRegressor().fit(X, ["a"] * 4)
     with pytest.raises(ValueError, match=r"X has 1 infinite value, first at row 2, column 1\. Mark missing"):
         SemiDescribedGPRegressor().fit(np.where(np.arange(8).reshape(4, 2) == 5, np.inf, X), y)
+    model = SemiDescribedGPRegressor(random_state=0).fit(pandas.DataFrame({"a": y, "b": y**2}), y)
+    with pytest.raises(ValueError, match="X holds 'low' at row 1, column 'b', which is not a number"):
+        model.predict(pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, "low"]}))
     with pytest.raises(ValueError, match="X_std is a single number"):
         SemiDescribedGPRegressor().fit(X, y, 0.1)
     with pytest.raises(ValueError, match="Y holds 'a' at row 0, column 'name'"):

@@ -17,7 +17,7 @@ class Line(PredictsOutputs, RegressorMixin):
 
     _y_is_flat = True
 
-    def _moments(self, X, X_std):
+    def _output_moments(self, X, X_std):
         mean = np.asarray(X, float)[:, :1]
         return mean, np.full(mean.shape, 0.5)
 
@@ -25,8 +25,8 @@ class Line(PredictsOutputs, RegressorMixin):
 class TwoLines(Line):
     _y_is_flat, output_names_ = False, ("low", "high")
 
-    def _moments(self, X, X_std):
-        mean, std = super()._moments(X, X_std)
+    def _output_moments(self, X, X_std):
+        mean, std = super()._output_moments(X, X_std)
         return np.hstack([mean - 1, mean + 1]), np.hstack([std, 2 * std])
 
 

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import check_array
 
+from ...columns.texts import without_text
 from ...core.numerics import checks
 
 _LARGEST = 1e150  # squares of larger numbers overflow
@@ -20,11 +21,23 @@ def read_numbers(values: Any, name: str, **how: Any) -> np.ndarray:
     """
     told = {"dtype": np.float64, "ensure_all_finite": False, "input_name": name}
     with naming_the_entry(values, name):
-        array = check_array(values, **(told | how))
+        array = check_array(_without_text(values), **(told | how))
     checks.check_finite(name, array, allow_nan=True)
     if array.size and np.nanmax(np.abs(array), initial=0.0) > _LARGEST:
         raise ValueError(f"{name} has values beyond {_LARGEST:g}, which cannot be squared. Change its units.")
     return array
+
+
+def _without_text(values: Any) -> Any:
+    """Columns of text such as "$3.20" as numbers. Other values are returned unchanged, since names and types count."""
+    if not (isinstance(values, list | np.ndarray) or hasattr(values, "to_numpy")):
+        return values
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        return values
+    holds_text = array.dtype.kind in "UT" or (array.dtype.kind == "O" and any(isinstance(x, str) for x in array.flat))
+    return without_text(array) if holds_text else values
 
 
 class naming_the_entry:  # reads like a function: with naming_the_entry(X, "X"): …

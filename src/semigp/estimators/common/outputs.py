@@ -68,7 +68,7 @@ class PredictsOutputs(PredictsFrames):
         A missing entry is integrated out given the row's other entries. An entry with an error bar is N(x, X_std²). The
         standard deviation is that of a new observation: it includes the uncertainty of function and inputs, and noise.
         """
-        mean, std = self._moments(X, X_std)
+        mean, std = self._output_moments(X, X_std)
         frame = self._framed(X, self._columns_of(mean, std if return_std else None))
         if frame is not None:
             return frame
@@ -85,9 +85,11 @@ class PredictsOutputs(PredictsFrames):
         if len(known) < 2:
             raise ValueError(f"y has {len(known)} rows in which all outputs are known; a score needs 2.")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(r2_score(outputs[known], self._moments(take_rows(X, known), None)[0], sample_weight=weights))
+        return float(
+            r2_score(outputs[known], self._output_moments(take_rows(X, known), None)[0], sample_weight=weights)
+        )
 
-    def _moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _output_moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation (n, p) of new outputs."""
         raise NotImplementedError
 

@@ -319,7 +319,7 @@ class SemiDescribedGPRegressor(
 
     # ---- prediction
 
-    def _moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _output_moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         X, error = self._check_new(X, X_std)
         inputs, error = self._input_units.standard(X), self._input_units.bars(X, error)
         mean, variance = np.empty((2, len(X), len(self._y_units)))

@@ -285,7 +285,7 @@ class StreamingGPRegressor(PredictsOutputs, Saved, MultiOutputMixin, RegressorMi
 
     # ---- new rows
 
-    def _moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _output_moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         _, inputs, error = self._check_new(X, X_std)
         mean, std = np.empty((2, len(inputs), len(self._y_units)))
         with watched("predict", self.verbose), computing():

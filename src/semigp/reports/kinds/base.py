@@ -18,6 +18,7 @@ class Subject:
     y: Any = None
     X_std: Any = None
     forecast: Any = None
+    reading: str = ""  # lines of Python that read X and y, if they come from a file
 
 
 Tell = Callable[[Subject], Report]

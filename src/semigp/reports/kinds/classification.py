@@ -43,9 +43,8 @@ def tell(subject: Subject) -> Report:
         if is_missing(X).any():
             add_relations(page, X)
     add_left_out(page, model, reasons)
-    name = type(model).__name__
-    python = f"from semigp import {name}, report\n\nmodel = {model!r}.fit(X, y)\n"
-    add_settings(page, model, f'{python}report(model, "report.html", X, y)\n')
+    python = f'model = {model!r}.fit(X, y)\nreport(model, "report.html", X, y)\n'
+    add_settings(page, subject, f"{type(model).__name__}, report", python)
     return page
 
 

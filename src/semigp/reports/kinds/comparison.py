@@ -29,8 +29,8 @@ def tell(subject: Subject) -> Report:
         add_relations(page, subject.X)
     add_left_out(page, found, [f"{way} was left out: {reason}" for way, reason in found.left_out.items()])
     arguments = "X, y" if subject.y is not None else "X"
-    python = f"from semigp import compare, report\n\nfound = compare({arguments})\nprint(found)\n"
-    add_settings(page, found, f'{python}report(found, "report.html", {arguments})\n')
+    python = f'found = compare({arguments})\nprint(found)\nreport(found, "report.html", {arguments})\n'
+    add_settings(page, subject, "compare, report", python)
     return page
 
 

@@ -41,9 +41,8 @@ def tell(subject: Subject) -> Report:
         _add_backtest(page, tested, drawn[0][1])
     add_left_out(page, model, reasons)
     steps = len(drawn[0][1])
-    python = f"from semigp import GPForecaster, report\n\nmodel = {model!r}.fit(series)\n"
-    python += f'report(model, "report.html", forecast=model.forecast({steps}))\n'
-    add_settings(page, model, python)
+    python = f'model = {model!r}.fit(series)\nreport(model, "report.html", forecast=model.forecast({steps}))\n'
+    add_settings(page, subject, "GPForecaster, report", python)
     return page
 
 

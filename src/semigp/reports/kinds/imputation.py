@@ -41,8 +41,8 @@ def tell(subject: Subject) -> Report:
     elif X is not None:
         reasons = [f"Fewer than {_FEWEST_ENTRIES} known entries could be hidden, too few to check the filling."]
     add_left_out(page, model, reasons)
-    python = f'from semigp import GPImputer, report\n\nmodel = {model!r}.fit(X)\nreport(model, "report.html", X)\n'
-    add_settings(page, model, python)
+    python = f'model = {model!r}.fit(X)\nreport(model, "report.html", X)\n'
+    add_settings(page, subject, "GPImputer, report", python)
     return page
 
 

@@ -41,7 +41,7 @@ def tell(subject: Subject) -> Report:
     if found is not None:
         add_checks(page, found, names)
     add_left_out(page, model, reasons)
-    add_settings(page, model, _python(subject))
+    add_settings(page, subject, f"{type(model).__name__}, report", _python(subject))
     return page
 
 
@@ -91,10 +91,5 @@ def _draw_curve(page: Report, model: Any, y: Any) -> None:
 
 
 def _python(subject: Subject) -> str:
-    name, bars = type(subject.model).__name__, ", X_std" if subject.X_std is not None else ""
-    told = ", X_std=X_std" if bars else ""
-    return (
-        f"from semigp import {name}, report\n\n"
-        f"model = {subject.model!r}.fit(X, y{bars})\n"
-        f'report(model, "report.html", X, y{told})\n'
-    )
+    bars, told = (", X_std", ", X_std=X_std") if subject.X_std is not None else ("", "")
+    return f'model = {subject.model!r}.fit(X, y{bars})\nreport(model, "report.html", X, y{told})\n'

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ..kinds.base import Subject
 from ..page import Report
 
 _PACKAGES = ("semigp", "numpy", "scipy", "scikit-learn", "jax")
@@ -34,8 +35,9 @@ def add_left_out(page: Report, model: Any, reasons: list[str]) -> None:
         page.text(_NOTES.get(reason, reason))
 
 
-def add_settings(page: Report, model: Any, python: str) -> None:
-    """How the fit ended, versions, and a few lines of Python."""
+def add_settings(page: Report, subject: Subject, imports: str, python: str) -> None:
+    """How the fit ended, versions, and a few lines of Python: names from semigp, and what is done with them."""
+    model = subject.model
     fitted = getattr(model, "fit_report_", None)
     page.section("Settings and versions")
     facts = {} if fitted is None else {"fit": f"{fitted.status}: {fitted.message}", "seconds": f"{fitted.seconds:.1f}"}
@@ -49,8 +51,10 @@ def add_settings(page: Report, model: Any, python: str) -> None:
             "on": f"{datetime.now():%Y-%m-%d %H:%M}",
         }
     )
-    page.text("The same in Python, where X and y are your own table:")
-    page.html(f"<pre><code>{escape(python)}</code></pre>")
+    page.text("The same in Python:" if subject.reading else "The same in Python, with your own data:")
+    before = "import pandas\n\n" if subject.reading else ""
+    lines = escape(f"{before}from semigp import {imports}\n\n{subject.reading}{python}")
+    page.html(f"<pre><code>{lines}</code></pre>")
 
 
 def _command() -> str:
