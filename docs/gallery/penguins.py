@@ -50,9 +50,7 @@ masked = birds.copy()
 masked.loc[hidden, "sex"] = None
 probabilities = GPImputer(random_state=0).fit(masked).impute_proba()["sex"][hidden]
 is_right = (probabilities[:, 1] > 0.5) == (birds["sex"][hidden] == "MALE")
-print(
-    f"{is_right.sum()} of 60 are right. The mean probability of what was filled in is {probabilities.max(1).mean():.2f}."
-)
+print(f"{is_right.sum()} of 60 are right. Their mean probability was {probabilities.max(axis=1).mean():.2f}.")
 
 # %%
 # Now a regression: how heavy is a bird? A hundred birds are held back. They are predicted twice: as they were
