@@ -7,12 +7,14 @@ eleven of them, and two of these were not measured at all. Three columns are tex
 in beforehand. The data are downloaded when they are first used, or read from the folder that ``SEMIGP_DATA`` names.
 """
 
+# sphinx_gallery_thumbnail_number = 2
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from semigp import GPImputer, SemiDescribedGPRegressor
 from semigp.datasets import load_mixed
-from semigp.plotting import draw_missingness, draw_relevance
+from semigp.plotting import draw_relevance
 from semigp.scores import coverage
 
 X, mass = load_mixed("penguins", all_rows=True)
@@ -20,16 +22,12 @@ birds = X.assign(body_mass_g=mass)
 gaps = birds.isna().any(axis=1)
 print(birds[gaps].drop(columns="island").to_string())
 
-fig, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
-drawn = draw_missingness(birds, axes)
-axes.tick_params(axis="x", rotation=20)
-
 # %%
 # Which sex were the eleven? ``GPImputer`` predicts every column from all the others. For text it gives probabilities.
 # Of the two birds without measurements it can say little: their bars are near the middle.
 
 imputer = GPImputer(random_state=0).fit(birds)
-male = imputer.impute_proba()["sex"][gaps, 1]  # the levels are in the order of their names: FEMALE, MALE
+male = imputer.impute_proba()["sex"][gaps, 1]  # levels are in the order of their names
 names = [
     f"{bird.species}, " + ("not measured" if np.isnan(bird.body_mass_g) else f"{bird.body_mass_g:.0f} g")
     for bird in birds[gaps].itertuples()
