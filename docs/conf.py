@@ -40,10 +40,18 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 
 # ---- gallery
+# The penguins are read from $SEMIGP_DATA, or from the data folder beside the checkout. A build downloads nothing: where
+# they are not, their page has the code and no figures.
+beside = Path(__file__).parents[2] / "shared" / "data"
+if beside.is_dir():
+    os.environ.setdefault("SEMIGP_DATA", str(beside))
+has_penguins = (Path(os.environ.get("SEMIGP_DATA") or "no data") / "mixed" / "penguins.csv").is_file()
+if os.environ.get("SEMIGP_SHARED_REQUIRED") and not has_penguins:
+    raise FileNotFoundError(f"penguins.csv must be in {beside / 'mixed'} in CI, or in the folder of SEMIGP_DATA.")
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
-    "filename_pattern": r"\.py$",
+    "filename_pattern": r"\.py$" if has_penguins else r"(?<!penguins)\.py$",
     "within_subsection_order": "semigp_docs.GalleryOrder",
     "abort_on_example_error": True,
     "capture_repr": (),

@@ -10,8 +10,8 @@ from docutils.utils.math import latex2mathml
 
 # From the tasks to the tools.
 GALLERY = (
-    "holes", "error_bars", "forecast", "few_labels", "table", "control", "missingness", "calibration", "relevance",
-    "method",
+    "holes", "penguins", "error_bars", "forecast", "few_labels", "table", "control", "missingness", "calibration",
+    "relevance", "method",
 )  # fmt: skip
 
 

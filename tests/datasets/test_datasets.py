@@ -153,6 +153,8 @@ def test_tables_of_everyday_kinds():
         assert (frame.shape, int(frame.isna().sum().sum())) == ((rows, columns), lost)
         assert not target.isna().any()
         assert target.name not in frame.columns
+    frame, target = datasets.load_mixed("penguins", all_rows=True)  # two birds without any measurement
+    assert (len(frame), int(target.isna().sum()), int(frame.isna().sum().sum())) == (344, 2, 11 + 2 * 3)
 
 
 def test_tables_that_are_not_there():

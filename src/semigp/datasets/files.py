@@ -160,11 +160,11 @@ def load_uci(name: str) -> tuple[np.ndarray, np.ndarray]:
     return table[:, :-1], table[:, -1]
 
 
-def load_mixed(name: str) -> tuple[Any, Any]:
+def load_mixed(name: str, all_rows: bool = False) -> tuple[Any, Any]:
     """A table with numbers, text and real holes: a pandas frame of inputs and the output. There are three.
 
     They are penguins (output: body mass), tips (the tip) and mpg (miles per gallon). Rows without an output are left
-    out. Needs pandas.
+    out, or with `all_rows` kept: their output is NaN. Needs pandas.
     """
     if name not in MIXED_TARGETS:
         raise ValueError(f"there is no table {name!r}; there are {', '.join(MIXED_TARGETS)}.")
@@ -173,5 +173,6 @@ def load_mixed(name: str) -> tuple[Any, Any]:
     except ImportError as error:
         raise ImportError("Tables with text columns are pandas frames: pip install pandas.") from error
     frame = pandas.read_csv(checked_path(f"mixed/{name}.csv"))
-    frame = frame.dropna(subset=[MIXED_TARGETS[name]]).reset_index(drop=True)
+    if not all_rows:
+        frame = frame.dropna(subset=[MIXED_TARGETS[name]]).reset_index(drop=True)
     return frame.drop(columns=MIXED_TARGETS[name]), frame[MIXED_TARGETS[name]]
