@@ -46,10 +46,11 @@ def _compiled(job):
     "job",
     [
         "semigp.SemiDescribedGPRegressor(random_state=0).fit(holes, y).predict(holes, return_std=True)",
+        "semigp.SemiDescribedGPRegressor(random_state=0).fit(holes, y).sample_y(holes, 20)",
         "semigp.GPImputer(random_state=0).fit(holes).impute(holes)",
         "semigp.GPForecaster(random_state=0).fit(series).forecast(5)",
     ],
-    ids=["regression", "imputation", "forecast"],
+    ids=["regression", "draws of outputs", "imputation", "forecast"],
 )
 def test_small_problems_compile_nothing(job):
     assert _compiled(job) == [0, 0]

@@ -99,5 +99,7 @@ def test_numbers_as_text_are_numbers():
     )
     values, _ = read_series(frame, time="t")
     np.testing.assert_array_equal(values, [[3.2, 1.0], [np.nan, 2.0], [np.nan, np.nan], [1000.0, 3.0]])
-    with pytest.raises(ValueError, match=r"not a number: .*'\$3'"):
+    with pytest.raises(ValueError, match="series holds 'x' at step 1, which is not a number"):
         read_series(pd.Series(["$3", "x"]))
+    with pytest.raises(ValueError, match="series holds 'low' at step 1, column 1, which is not a number"):
+        read_series(pd.DataFrame({"a": [1.0, 2.0], "b": ["3", "low"]}))

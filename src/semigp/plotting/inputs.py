@@ -52,7 +52,7 @@ def _draw_states(axes: Any, state: np.ndarray) -> None:
     groups = np.array_split(state, min(len(state), _MOST_LINES))
     image = np.stack([colours[group].mean(axis=0) for group in groups])
     extent = (-0.5, state.shape[1] - 0.5, len(state) - 0.5, -0.5)
-    axes.imshow(image, aspect="auto", interpolation="nearest", extent=extent)
+    axes.imshow(image, aspect="auto", interpolation="antialiased", extent=extent)
     axes.grid(visible=False)
     shares = np.bincount(state.ravel(), minlength=3) / state.size
     labels = [f"{name} ({100 * share:.0f} %)" for name, share in zip(_STATES, shares, strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from ..columns.texts import without_text
+from ..columns.texts import number_slips, without_text
 from .dates import is_date
 from .grid import check_increasing, regular_grid
 from .indices import as_time_index, column_times, is_time_column, like_index, with_frequency
@@ -166,12 +166,7 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     try:
         values = np.array(without_text(values), dtype=np.float64)  # a copy: the caller may change the original
     except (TypeError, ValueError) as error:
-        cells = np.ndenumerate(np.asarray(values, dtype=object))
-        texts = (found for found in cells if isinstance(found[1], str) and not _is_number(found[1]))
-        (step, *column), strange = next(texts, ((None,), None))
-        where = "" if step is None else f" at step {step}" + (f", column {column[0]}" if column else "")
-        told = "something" if strange is None else repr(str(strange))
-        raise ValueError(f"{name} holds {told}{where} that is not a number. Mark gaps with NaN.") from error
+        raise ValueError(f"{name} holds {_first_text(values)} not a number. Mark gaps with NaN.") from error
     if values.ndim not in (1, 2) or 0 in values.shape:
         raise ValueError(f"{name} has shape {values.shape}; give (T,) or (T, p) with at least one value.")
     values = values.reshape(len(values), -1)
@@ -181,9 +176,12 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
     return values
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _first_text(values: Any) -> str:
+    """The first text that is not a number as the others are, and where it stands, as the beginning of a message."""
+    cells = np.asarray(values, dtype=object)
+    for column, texts in enumerate(cells.reshape(len(cells), -1).T if cells.ndim in (1, 2) else []):
+        slips, _ = number_slips([text if isinstance(text, str) else None for text in texts])
+        if slips:
+            where = f"step {slips[0]}" + (f", column {column}" if cells.ndim == 2 else "")
+            return f"{str(texts[slips[0]])!r} at {where}, which is"
+    return "something that is"

@@ -71,6 +71,10 @@ def test_frames_pipelines_and_files(tables, fitted, tmp_path):
     assert filled.index.equals(frame.index)
     assert model.set_output(transform="pandas").transform(frame).shape == frame.shape
     np.testing.assert_array_equal(model.get_feature_names_out(), list("abcde"))
+    keyed = frame.assign(key=[f"K{i:03d}" for i in range(len(frame))])
+    with pytest.warns(UserWarning, match="Columns are left out"):
+        names = type(model)(random_state=0).set_output(transform="pandas").fit_transform(keyed).columns
+    assert names.tolist() == list("abcde")
     assert isinstance(GPImputer(n_draws=1, random_state=0).fit(pl.from_pandas(frame)).impute(), pl.DataFrame)
     model.save(tmp_path / "m")
     pd.testing.assert_frame_equal(semigp.load(tmp_path / "m").impute(return_std=True)[1], std)

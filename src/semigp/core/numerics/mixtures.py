@@ -22,6 +22,13 @@ def weighted(means: np.ndarray, variances: np.ndarray, weights: np.ndarray) -> t
     return total, np.einsum("kn,knd->nd", weights, variances + (means - total) ** 2)
 
 
+def moments(means: np.ndarray, variances: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of n mixtures with the same weights (k,) of components (k, n, d)."""
+    if np.all(weights == weights[0]):
+        return pooled(means, variances)  # type: ignore[arg-type]
+    return weighted(means, variances, np.broadcast_to(weights[:, None], means.shape[:2]))
+
+
 def log_densities(means: np.ndarray, variances: np.ndarray, weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Log Σ_k w_k Π_d N(v_d; m_kd, s²_kd) of n rows (n, d), with weights (k,) and components (k, n, d).
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import jax
 import numpy as np
 
 from ...core import InputBelief, Posterior
@@ -108,9 +109,9 @@ class Component:
         mean, variance = self.posterior.predict(belief)
         return np.asarray(mean), np.asarray(variance) + self.noise_variance
 
-    def sample_functions(self, key: Any, n_samples: int) -> FunctionDraws:
+    def sample_functions(self, seed: int, n_samples: int) -> FunctionDraws:
         """Draw whole functions from the posterior, without noise."""
-        return self.posterior.sample_functions(key, n_samples)
+        return self.posterior.sample_functions(jax.random.key(seed), n_samples)
 
 
 def fit_component(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -13,17 +13,11 @@ from scipy.stats import norm, qmc
 
 from ...core import InputBelief
 from ...core.layers.hamiltonian import STEPS
-from ...core.numerics.mixtures import log_densities, quantiles, weighted
 from ...core.search.report import MESSAGES, Callback, FitReport, Progress, Status
-from ...progress import portion, steps, told, watched
-from ...runtime import computing
-from ..common.blocks import blocks
-from ..common.checks import check_outputs
-from ..common.component import Component
+from ...progress import told
 from ..common.reports import Stopwatch
 from ..common.sklearn_private import Interval
 from ..particles.relations import Relations
-from ..particles.side_by_side import map_side_by_side
 from ..regression.certain_component import CertainComponent
 from ..regression.gathering import Gathering
 from ..regression.particle_inputs import ParticleInputs
@@ -34,8 +28,6 @@ from .complete_tables import complete_tables
 from .depths import weigh_depths
 from .stacked_component import StackedComponent
 
-# Means and variances (k, n, p) of the parts of a mixture, and their weights (k,).
-Mixture = tuple[np.ndarray, np.ndarray, np.ndarray]
 # With fewer rows, those that are held back could not tell which depth is best: there is one layer.
 _FEWEST_ROWS = 20
 # Inputs that are uncertain when a row is predicted are drawn at least this often.
@@ -217,55 +209,6 @@ class DeepGPRegressor(SemiDescribedGPRegressor):
 
     # ---- prediction
 
-    def log_density(self, X: Any, y: Any, X_std: Any = None) -> np.ndarray:
-        """The log density (n,) of new outputs y, (n,) or (n, p). Outputs that are NaN contribute nothing."""
-        X, error = self._check_new(X, X_std)
-        outputs = check_outputs(y, X, len(self._y_units))
-        found, targets = np.empty(len(X)), self._y_units.standard(outputs)
-        for rows, mixture in self._mixtures(X, error):
-            found[rows] = log_densities(*mixture, targets[rows])
-        return found - np.where(np.isnan(outputs), 0.0, np.log(self._y_units.std)).sum(axis=1)
-
-    def quantile(self, X: Any, levels: Any, X_std: Any = None) -> np.ndarray:
-        """Quantiles of new outputs, (levels, n) or (levels, n, p). Where there may be a step, they are far apart."""
-        levels = np.atleast_1d(np.asarray(levels, float))
-        if levels.ndim != 1 or not ((levels > 0.0) & (levels < 1.0)).all():
-            raise ValueError(f"levels are between 0 and 1, as in [.05, .95], and not {levels.tolist()}.")
-        X, error = self._check_new(X, X_std)
-        found = np.empty((len(levels), len(X), len(self._y_units)))
-        for rows, mixture in self._mixtures(X, error):
-            found[:, rows] = quantiles(*mixture, levels)
-        found = self._y_units.natural(found)
-        return found[..., 0] if self._y_is_flat else found
-
-    def _mixtures(self, X: np.ndarray, error: np.ndarray) -> Iterator[tuple[np.ndarray, Mixture]]:
-        """Numbers of rows, and their mixtures in standard units."""
-        inputs, error = self._input_units.standard(X), self._input_units.bars(X, error)
-        has_holes = np.isnan(inputs).any(axis=1)
-        with watched("predict", self.verbose), computing():
-            for rows in steps(blocks(np.flatnonzero(~has_holes), np.flatnonzero(has_holes)), "rows"):
-                yield rows, self._mixture(inputs[rows], error[rows])
-
-    def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not self._stacks:
-            return super()._predict(inputs, error)
-        means, variances, weights = self._mixture(inputs, error)
-        return weighted(means, variances, np.broadcast_to(weights[:, None], means.shape[:2]))
-
-    def _mixture(self, inputs: np.ndarray, error: np.ndarray) -> Mixture:
-        """The mixture of rows, all with holes or all without, in standard units."""
-        to_draw = 0.3 if np.isnan(inputs).any() else 0.0  # about the share of the time
-        with portion(0.0, to_draw):
-            pairs = self._beliefs(inputs, error)
-        with portion(to_draw, 1.0):
-            compiled = [i for i, (component, _) in enumerate(pairs) if isinstance(component, Component)]
-            others = [i for i in range(len(pairs)) if i not in compiled]
-            found = {i: pairs[i][0].predict(pairs[i][1]) for i in compiled}  # JAX has threads of its own
-            predicted = map_side_by_side(lambda i: pairs[i][0].predict(pairs[i][1]), others, "outputs")
-            found |= dict(zip(others, predicted, strict=True))
-        means, variances = (np.stack([found[i][part] for i in range(len(pairs))]) for part in (0, 1))
-        return means, variances, self._weights_of(pairs)
-
     def _beliefs(self, inputs: np.ndarray, error: np.ndarray) -> list[tuple[Any, InputBelief]]:
         """Pairs of a component and a belief at which it predicts, for all depths. Stacks have certain inputs."""
         beliefs = self._inputs.beliefs(inputs, error)
@@ -277,6 +220,8 @@ class DeepGPRegressor(SemiDescribedGPRegressor):
 
     def _weights_of(self, pairs: list[tuple[Any, InputBelief]]) -> np.ndarray:
         """The weight of every pair: those of one depth share its weight."""
+        if not self._stacks:
+            return super()._weights_of(pairs)
         depths = np.array([getattr(component, "n_layers", 1) for component, _ in pairs])
         return np.array([self.weights_[depth] / np.sum(depths == depth) for depth in depths.tolist()])
 

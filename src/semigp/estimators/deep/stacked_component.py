@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
-import jax
 import numpy as np
 
 from ...core import InputBelief
-from ...core.exact.at_points import JITTER, factor_of
 from ...core.exact.certain import Hyperparameters, OutputDensity
-from ...core.exact.draws import ExactDraws, draw_given
 from ...core.layers.hidden import HiddenLayer, through
 from ..regression.certain_component import CertainComponent
-
-# Random features of a function.
-_WAVES = 1000
-# Given up to so many rows, functions are exact.
-_MOST_EXACT = 3000
 
 
 @dataclass(frozen=True)
@@ -52,21 +44,9 @@ class StackedComponent:
         bent = through(self.layers, np.asarray(belief.mean))
         return self._on_top.predict(InputBelief(bent, np.zeros(bent.shape)))
 
-    def sample_functions(self, key: Any, n_samples: int) -> StackedFunctions:
-        """Draw whole functions of the GP on top, as functions of the inputs before they are bent.
-
-        Given not too many rows they are exact, and drawn in NumPy: nothing is compiled, and little noise does no harm.
-        """
-        if len(self.inputs) > _MOST_EXACT:
-            return StackedFunctions(self.layers, self._on_top.sample_functions(key, n_samples), n_samples)
-        random = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
-        kernel, points, draws = self.parameters.kernel, through(self.layers, self.inputs), []
-        for output, (noise, scale) in enumerate(zip(self.parameters.noise, self.parameters.scale, strict=True)):
-            rows = ~np.isnan(self.targets[:, output])
-            some, values = points[rows], self.targets[rows, output] / np.sqrt(scale)
-            factor = factor_of(kernel(some, some) + (noise + JITTER) * np.eye(len(some)))
-            draws.append(draw_given(kernel, factor, some, values, noise + JITTER, random.spawn(n_samples), 1, _WAVES))
-        return StackedFunctions(self.layers, partial(_values, draws, np.sqrt(self.parameters.scale)), n_samples)
+    def sample_functions(self, seed: int, n_samples: int) -> StackedFunctions:
+        """Draw whole functions of the GP on top, as functions of the inputs before they are bent."""
+        return StackedFunctions(self.layers, self._on_top.sample_functions(seed, n_samples), n_samples)
 
     @cached_property
     def _on_top(self) -> CertainComponent:
@@ -85,11 +65,6 @@ class StackedFunctions:
     def __call__(self, inputs: Any) -> Any:
         """The values of all functions at the same inputs (n, d): (s, n, p)."""
         return self.functions(through(self.layers, np.asarray(inputs)))
-
-
-def _values(draws: list[ExactDraws], scale: np.ndarray, bent: np.ndarray) -> np.ndarray:
-    """The values (s, n, p) of functions of every output, which are in units of its scale."""
-    return np.stack([each.everywhere(bent)[:, 0] for each in draws], axis=2) * scale
 
 
 @dataclass(frozen=True)

@@ -170,6 +170,11 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, ShownInNotebooks)
         codes, beliefs = self._believed(X)
         return np.where(np.isnan(codes), self._arrangement.columns_as_given(beliefs.mean), codes)
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns that `transform` returns: those of X, without what is left out."""
+        names = super().get_feature_names_out(input_features)
+        return names if self._columns is None else names[list(self._columns.places)]
+
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """The training rows with their holes filled in."""
         self.fit(X)

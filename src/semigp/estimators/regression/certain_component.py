@@ -6,13 +6,32 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+import jax
 import numpy as np
 
 from ...core import InputBelief, Posterior
+from ...core.exact.at_points import JITTER, factor_of
 from ...core.exact.certain import Hyperparameters, OutputDensity
+from ...core.exact.draws import ExactDraws, draw_given
 from ...core.kernels import RBF, Kernel, Linear
 from ...core.sparse.function_draws import FunctionDraws
 from ...core.sparse.model import make_data, posterior, start
+
+_WAVES = 1000  # random features of a function
+_MOST_EXACT = 3000  # given up to so many rows, functions are exact
+
+
+@dataclass(frozen=True)
+class ExactFunctions:
+    """Draws of functions, which are in units of the scale of their output."""
+
+    draws: tuple[ExactDraws, ...]  # of every output
+    scale: np.ndarray
+    n_samples: int
+
+    def __call__(self, inputs: Any) -> np.ndarray:
+        """The values of all functions at the same inputs (n, d): (s, n, p)."""
+        return np.stack([each.everywhere(np.asarray(inputs))[:, 0] for each in self.draws], axis=2) * self.scale
 
 
 @dataclass(frozen=True)
@@ -45,9 +64,21 @@ class CertainComponent:
             return np.asarray(mean), np.asarray(variance) + self.noise_variance
         return self._density.moments(np.asarray(belief.mean))
 
-    def sample_functions(self, key: Any, n_samples: int) -> FunctionDraws:
-        """Draw whole functions from the posterior, without noise."""
-        return self.posterior.sample_functions(key, n_samples)
+    def sample_functions(self, seed: int, n_samples: int) -> ExactFunctions | FunctionDraws:
+        """Draw whole functions from the posterior, without noise.
+
+        Given not too many rows they are exact, and drawn in NumPy: nothing is compiled, and little noise does no harm.
+        """
+        if len(self.inputs) > _MOST_EXACT:
+            return self.posterior.sample_functions(jax.random.key(seed), n_samples)
+        random = np.random.default_rng(seed)
+        kernel, draws = self.parameters.kernel, []
+        for output, (noise, scale) in enumerate(zip(self.parameters.noise, self.parameters.scale, strict=True)):
+            rows = ~np.isnan(self.targets[:, output])
+            some, values = self.inputs[rows], self.targets[rows, output] / np.sqrt(scale)
+            factor = factor_of(kernel(some, some) + (noise + JITTER) * np.eye(len(some)))
+            draws.append(draw_given(kernel, factor, some, values, noise + JITTER, random.spawn(n_samples), 1, _WAVES))
+        return ExactFunctions(tuple(draws), np.sqrt(self.parameters.scale), n_samples)
 
     @cached_property
     def _density(self) -> OutputDensity:

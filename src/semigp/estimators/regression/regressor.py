@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
-import jax
 import numpy as np
 from jax.sharding import Mesh
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -18,27 +17,23 @@ from ...columns import Columns
 from ...columns.kinds import Levels
 from ...core import InputBelief
 from ...core.numerics import checks
-from ...core.numerics.mixtures import pooled
 from ...core.search.report import Callback
 from ...frames import column_names
-from ...progress import portion, steps, told, watched
+from ...progress import steps, told, watched
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
-from ..common.blocks import blocks
 from ..common.component import Component, Recipe
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
 from ..common.notebook import ShownInNotebooks
 from ..common.numbers import read_numbers
 from ..common.order import DECIMALS
-from ..common.outputs import PredictsOutputs
 from ..common.reading import kinds_of_inputs, learn_inputs, read_error_bars, read_inputs
 from ..common.relevance import relevance
 from ..common.reports import Stopwatch, joint_report, warn_of
 from ..common.saving import Saved
 from ..common.sklearn_private import Interval, StrOptions
 from ..common.table import Table
-from ..particles.side_by_side import map_side_by_side
 from .across_processes import RowsAcross
 from .certain_component import CertainComponent
 from .gathering import AllRowsHere, Gathering
@@ -46,12 +41,11 @@ from .input_posterior import ImputesInputs
 from .missing_inputs import CorrelatedInputs, StandardInputs
 from .particle_inputs import ParticleInputs
 from .posteriors import FORMS, fit_particles, fit_published
-
-_COST_OF_HOLES = 7.0  # about how much longer a row with holes takes to predict
+from .predicting import PredictsMixtures
 
 
 class SemiDescribedGPRegressor(
-    PredictsOutputs, ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks
+    PredictsMixtures, ImputesInputs, Saved, MultiOutputMixin, RegressorMixin, ShownInNotebooks
 ):
     """Gaussian process regression for inputs with holes and error bars.
 
@@ -120,15 +114,15 @@ class SemiDescribedGPRegressor(
         of the complete rows.
     n_iter_ : int
         The number of iterations of the longest optimisation, or the number of sweeps of all chains.
-    relevance_ : (n_features_in_,)
-        How much each input matters: the prior variance of the slope along it, in standard units, relative to the
-        largest, which is 1.
+    relevance_ : (q,)
+        How much each of the q columns that are used matters: the prior variance of the slope along it, in standard
+        units, relative to the largest, which is 1. Columns that are left out, such as identifiers, have no entry.
     noise_variance_ : (p,)
         The noise variance of the outputs, in their own units squared, averaged over the draws.
     posterior_ : {"particles", "mixture", "gaussian"}
         The form of q(X) that was used.
-    has_error_bars_ : (n_features_in_,)
-        Which inputs have error bars.
+    has_error_bars_ : (q,)
+        Which of these columns have error bars.
     output_names_ : list of str, or None
         The names of the columns of y, if y was a frame, or a series with a name.
     n_features_in_, feature_names_in_
@@ -319,31 +313,6 @@ class SemiDescribedGPRegressor(
 
     # ---- prediction
 
-    def _output_moments(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
-        X, error = self._check_new(X, X_std)
-        inputs, error = self._input_units.standard(X), self._input_units.bars(X, error)
-        mean, variance = np.empty((2, len(X), len(self._y_units)))
-        has_holes = np.isnan(inputs).any(axis=1)
-        with watched("predict", self.verbose), computing():
-            # Rows without holes have one belief, rows with holes have one for every draw.
-            parts = blocks(np.flatnonzero(~has_holes), np.flatnonzero(has_holes))
-            weights = [len(rows) * (_COST_OF_HOLES if has_holes[rows[0]] else 1.0) for rows in parts]
-            for rows in steps(parts, "rows", weights):
-                mean[rows], variance[rows] = self._predict(inputs[rows], error[rows])
-        return self._y_units.natural(mean), np.sqrt(variance) * self._y_units.std
-
-    def _predict(self, inputs: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the outputs of rows, all with holes or all without, in standard units."""
-        to_draw = 0.5 if np.isnan(inputs).any() else 0.0  # about the share of the time
-        with portion(0.0, to_draw):
-            pairs = self._beliefs(inputs, error)
-        with portion(to_draw, 1.0):
-            if isinstance(self._components[0], CertainComponent):
-                parts = map_side_by_side(lambda pair: pair[0].predict(pair[1]), pairs, "outputs")
-            else:  # JAX has threads of its own
-                parts = [component.predict(belief) for component, belief in steps(pairs, "outputs")]
-        return pooled(*zip(*parts, strict=True))
-
     def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         X = read_inputs(self, X)
@@ -372,7 +341,7 @@ class SemiDescribedGPRegressor(
             chosen = self._chosen(beliefs, n_samples, random)
             for i in steps(np.unique(chosen), "functions"):
                 (component, belief), where = beliefs[i], np.flatnonzero(chosen == i)
-                functions = component.sample_functions(jax.random.key(int(random.integers(2**31))), len(where))
+                functions = component.sample_functions(int(random.integers(2**31)), len(where))
                 noise = np.sqrt(component.noise_variance)
                 for function, place in zip(_evaluate(functions, belief, random), where, strict=True):
                     samples[:, :, place] = function + noise * random.normal(size=function.shape)

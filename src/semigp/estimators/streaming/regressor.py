@@ -106,7 +106,7 @@ class StreamingGPRegressor(PredictsOutputs, Saved, MultiOutputMixin, RegressorMi
         The number of rows with an output. These are the rows from which the model was learned.
     noise_variance_ : (p,)
         The noise variance of the outputs, in their own units squared.
-    relevance_ : (n_features_in_,)
+    relevance_ : (q,)
         How much each input matters, as in `SemiDescribedGPRegressor`. Of columns of 0 and 1 that stand for one input,
         the most relevant counts. Columns that are left out, such as identifiers, have no entry.
     output_names_ : list of str, or None
