@@ -266,8 +266,8 @@ def _name(case: tuple[int, str]) -> str:
 
 _LEAD = """The legs (14 angles) or the upper body (30 angles) of motions 18 and 29 are missing in the second half of the
 frames, or from 35 to 65 % of them. Means over seeds ± standard error where a method depends on one. Lowest in bold.
-The method was changed once after a first report on these two motions (research log), so that its figures are somewhat
-too good. There is one run and one walk: the standard errors are over starts of the search only.
+The method was changed twice after reports on these two motions, each time on other motions (research log), so that its
+figures are somewhat too good. There is one run and one walk: the standard errors are over starts of the search only.
 """
 
 
