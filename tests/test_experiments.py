@@ -331,3 +331,21 @@ def test_motion_fillers_keep_what_is_known(random):
     np.testing.assert_allclose(filled, frames[40:], atol=0.05)  # ridge, with the smallest penalty of .01
     same, _ = motion.nearest([frames], 1)(given)
     np.testing.assert_allclose(same, frames[40:], atol=1e-12)
+
+
+def test_motion_gp_that_sees_changes(random):
+    """A missing column is how fast the other one changes. Seen alone, a value says nothing of the sign of its change."""
+
+    def waves(start):
+        phase = start + np.arange(60) / 4
+        return np.column_stack([np.sin(phase), np.cos(phase)])
+
+    truth = waves(0.3)
+    given = truth.copy()
+    given[30:, 1] = np.nan
+    errors = []
+    for sees_changes in (False, True):
+        filled, std = motion.gp([waves(start) for start in (1.0, 2.0)], 0, sees_changes)(given)
+        np.testing.assert_array_equal(std[~np.isnan(given)], 0.0)
+        errors.append(np.sqrt(np.mean((filled - truth)[30:, 1] ** 2)))
+    assert errors[1] < 0.1 < 0.5 < errors[0]

@@ -51,7 +51,8 @@ class Steps:
         filled = [np.where(np.isnan(each), mean, each) for each, mean in zip(series, means, strict=True)]
         numbers = np.repeat(first + np.arange(len(series)), [len(each) for each in series])
         half = np.concatenate([np.arange(len(each)) >= len(each) / 2 for each in series])
-        return cls(*map(np.concatenate, (series, filled, [_changes(each) for each in filled])), numbers, half)
+        changes = [_changes(each) for each in filled]
+        return cls(np.concatenate(series), np.concatenate(filled), np.concatenate(changes), numbers, half)
 
     def some(self, rows: np.ndarray) -> Steps:
         """Some of the steps."""
@@ -84,9 +85,8 @@ def with_regressions(series: np.ndarray, states: Moments, training: Steps) -> Mo
         rows = _known_steps(training, new, missing)
         found = [_predicted(*rows, new.some(steps), known, missing, count) for count in (None, n_series)]
         holes = np.ix_(steps, missing)
-        mean[holes], variance[holes] = by_precision(
-            *zip((mean[holes], variance[holes]), *found, strict=True), counts=_COUNTS
-        )
+        means, variances = zip((mean[holes], variance[holes]), *found, strict=True)
+        mean[holes], variance[holes] = by_precision(means, variances, _COUNTS)
     return mean, variance
 
 
