@@ -333,6 +333,7 @@ def test_motion_fillers_keep_what_is_known(random):
     np.testing.assert_allclose(same, frames[40:], atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of scikit-learn's own search
 def test_motion_gp_that_sees_changes(random):
     """Missing columns depend on a known one, and on how fast that changes. A value alone tells half of it."""
 

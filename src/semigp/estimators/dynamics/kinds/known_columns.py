@@ -112,7 +112,7 @@ def _predicted(
     """What one GP says of missing columns."""
     (inputs, groups), (more, _) = (steps.inputs(known, n_series) for steps in (training, own))
     is_known = ~np.isnan(training.values[:, missing])
-    weight = is_known * _TRAINING_WEIGHT / is_known.sum(axis=0)
+    weight = is_known * _TRAINING_WEIGHT / np.maximum(is_known.sum(axis=0), 1)
     own_half = np.arange(len(own.series)) >= len(own.series) / 2  # of the steps at which these columns are known
     blocks = np.append(2 * training.series + training.half, 2 * own.series + own_half)
     regression, _ = Regression.of(
