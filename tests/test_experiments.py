@@ -331,3 +331,23 @@ def test_motion_fillers_keep_what_is_known(random):
     np.testing.assert_allclose(filled, frames[40:], atol=0.05)  # ridge, with the smallest penalty of .01
     same, _ = motion.nearest([frames], 1)(given)
     np.testing.assert_allclose(same, frames[40:], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of scikit-learn's own search
+def test_motion_gp_that_sees_changes(random):
+    """Missing columns depend on a known one, and on how fast that changes. A value alone tells half of it."""
+
+    def waves(start):
+        phase = start + np.arange(60) / 4
+        both = np.sin(phase) + np.cos(phase)
+        return np.column_stack([np.sin(phase), both, -both]) + 0.05 * random.normal(size=(60, 3)) * [0, 1, 1]
+
+    truth = waves(0.3)
+    given = truth.copy()
+    given[30:, 1:] = np.nan
+    errors = []
+    for sees_changes in (False, True):
+        filled, std = motion.gp([waves(start) for start in (1.0, 2.0)], 0, sees_changes)(given)
+        np.testing.assert_array_equal(std[~np.isnan(given)], 0.0)
+        errors.append(np.sqrt(np.mean((filled - truth)[30:, 1:] ** 2)))
+    assert errors[1] < 0.15 < 0.5 < errors[0]  # the noise is .05, and the root mean square of the cosine .7

@@ -21,12 +21,13 @@ from ..estimators import BayesianGPLVM, StateSpaceGP
 from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_rows, write_settings
 
 OURS, GP = "states over time", "GP from known to missing parts"
+GP_CHANGES = "GP from known parts and their changes"
 STATIC = {f"static GP-LVM, {states} states": states for states in (12, 7, 5)}  # as many as the members of ours have
 STATIC_SHOWN = list(STATIC)[1]
 NEAREST = {"nearest frame": 1, "15 nearest frames": 15}
 SHOWN = {"nearest frame": "#E69F00", STATIC_SHOWN: "#0072B2", OURS: "black"}  # methods over time, and colours
 RIDGE, LINES = "ridge regression", "interpolation in time"
-METHODS = (OURS, *STATIC, *NEAREST, RIDGE, GP, LINES)
+METHODS = (OURS, *STATIC, *NEAREST, RIDGE, GP, GP_CHANGES, LINES)
 MOTIONS = {18: "run", 29: "walk"}
 # Columns of the features: both legs, and the body from the thorax upwards.
 PARTS = {"legs": np.arange(14), "upper body": np.arange(20, 50)}
@@ -114,19 +115,26 @@ def ridge(motions: list[np.ndarray]) -> Filler:
     return fill
 
 
-def gp(motions: list[np.ndarray], seed: int) -> Filler:
-    """A GP from the known columns to the missing ones. Its hyperparameters are chosen on some of the frames."""
+def gp(motions: list[np.ndarray], seed: int, sees_changes: bool = False) -> Filler:
+    """A GP from the known columns to the missing ones. Its hyperparameters are chosen on some of the frames.
+
+    On request it also sees how fast the known columns change, in standard units.
+    """
 
     def fill(motion: np.ndarray) -> Filled:
         complete, rows, frames, moments = _pairs(motions, motion)
         known = ~np.isnan(rows).any(axis=0)
+        inputs, at = complete[:, known], rows[:, known]
+        if sees_changes:
+            slopes = [np.gradient(each[:, known], axis=0) for each in (*motions, motion)]
+            scale = np.concatenate(slopes[:-1]).std(axis=0)
+            inputs = np.hstack([inputs, np.concatenate([*slopes[:-1], slopes[-1][~frames]]) / scale])
+            at = np.hstack([at, slopes[-1][frames] / scale])
         some = np.random.default_rng(seed).permutation(len(complete))[:_ROWS_FOR_GP]
         kernel = 1.0 * RBF(8.0, (1.0, 100.0)) + WhiteKernel(0.1)
-        few = GaussianProcessRegressor(kernel, random_state=seed).fit(
-            complete[some][:, known], complete[some][:, ~known]
-        )
-        model = GaussianProcessRegressor(few.kernel_, optimizer=None).fit(complete[:, known], complete[:, ~known])
-        return _put(motion, frames, moments, *model.predict(rows[:, known], return_std=True))
+        few = GaussianProcessRegressor(kernel, random_state=seed).fit(inputs[some], complete[some][:, ~known])
+        model = GaussianProcessRegressor(few.kernel_, optimizer=None).fit(inputs, complete[:, ~known])
+        return _put(motion, frames, moments, *model.predict(at, return_std=True))
 
     return fill
 
@@ -150,8 +158,8 @@ def run_cell(method: str, seed: int, profile: str) -> list[Row]:
         fillers = {OURS: ours(motions, settings, seed)}
     elif method in STATIC:
         fillers = {method: static(motions, settings, STATIC[method], seed)}
-    elif method == GP:
-        fillers = {GP: gp(motions, seed)}
+    elif method in (GP, GP_CHANGES):
+        fillers = {method: gp(motions, seed, method == GP_CHANGES)}
     else:
         fillers = {name: nearest(motions, count) for name, count in NEAREST.items()}
         fillers |= {RIDGE: ridge(motions), LINES: interpolation}
@@ -205,7 +213,7 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     settings, started = PROFILES[profile], time.perf_counter()
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
     cells = [(method, seed, profile) for method in (OURS, *STATIC) for seed in seeds]
-    cells += [(method, FIRST_SEED, profile) for method in (GP, "others")]
+    cells += [(method, FIRST_SEED, profile) for method in (GP, GP_CHANGES, "others")]
     return write(run_cells(run_cell, cells, n_jobs, folder / "motion.csv"), profile, folder, started)
 
 
@@ -266,8 +274,9 @@ def _name(case: tuple[int, str]) -> str:
 
 _LEAD = """The legs (14 angles) or the upper body (30 angles) of motions 18 and 29 are missing in the second half of the
 frames, or from 35 to 65 % of them. Means over seeds ± standard error where a method depends on one. Lowest in bold.
-The method was changed once after a first report on these two motions (research log), so that its figures are somewhat
-too good. There is one run and one walk: the standard errors are over starts of the search only.
+The method was changed twice after reports on these two motions. What to change was chosen on other motions (research
+log), but the wish came from these, so that its figures are somewhat too good. There is one run and one walk: the
+standard errors are over starts of the search only.
 """
 
 

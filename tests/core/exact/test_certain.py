@@ -152,3 +152,21 @@ def test_rows_that_are_left_out():
         # Of the noise, JITTER is known to the inverse only: the variances differ by that much.
         np.testing.assert_allclose(variance[row, known], spread[0, known], rtol=1e-3)
         assert np.isnan(mean[row, ~known]).all()
+
+
+def test_blocks_that_are_left_out():
+    """The oracle leaves each block out in turn. Blocks of single rows are rows."""
+    random = np.random.default_rng(4)
+    X, blocks = random.normal(size=(30, 2)), random.integers(4, size=30)
+    Y = np.column_stack([np.sin(X[:, 0]), X[:, 0] * X[:, 1]]) + 0.1 * random.normal(size=(30, 2))
+    Y[3, 0] = np.nan
+    found = fit_hyperparameters(X, Y, np.arange(2), None, 20)
+    mean, variance = left_out(found, X, Y, blocks)
+    for block in range(4):
+        rows, known = blocks == block, ~np.isnan(Y[blocks == block])
+        expected, spread = OutputDensity.given(found, X[~rows], Y[~rows], precision=np.float64).moments(X[rows])
+        np.testing.assert_allclose(mean[rows][known], expected[known], rtol=1e-6, atol=1e-8)
+        spread += JITTER * found.scale  # which only the inverse knows of
+        np.testing.assert_allclose(variance[rows][known], spread[known], rtol=1e-6)
+    for one, other in zip(left_out(found, X, Y, np.arange(30)), left_out(found, X, Y), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10)

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.stats
 
-from semigp.core.numerics.mixtures import log_densities, pooled, quantiles, weighted
+from semigp.core.numerics.mixtures import by_precision, log_densities, pooled, quantiles, weighted
 
 
 def test_equal_weights(random):
@@ -11,6 +11,20 @@ def test_equal_weights(random):
     mean, variance = pooled(means, variances)
     np.testing.assert_allclose(mean, means.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(variance, np.mean(variances + means**2, axis=0) - mean**2, rtol=1e-12)
+
+
+def test_weights_by_precision(random):
+    """With equal variances they are the counts. A component that is sure, or counts alone, decides."""
+    means, variances = random.normal(size=(2, 3, 4)), random.uniform(0.1, 1.0, size=(2, 3, 4))
+    same = np.full((2, 3, 4), 0.7)
+    for one, other in zip(by_precision(means, same, (3.0, 3.0)), pooled(means, same), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    rows = np.repeat([[0.75], [0.25]], 3, axis=1)
+    for one, other in zip(by_precision(means, same, (3.0, 1.0)), weighted(means, same, rows), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    np.testing.assert_allclose(by_precision(means, variances, (0.0, 1.0))[1], variances[1], rtol=1e-12)
+    sure = np.stack([np.full((3, 4), 1e-14), variances[1]])
+    np.testing.assert_allclose(by_precision(means, sure, (1.0, 1.0))[0], means[0], atol=1e-10)
 
 
 def test_weights_of_every_row(random):

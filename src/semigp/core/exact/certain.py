@@ -167,22 +167,39 @@ def with_noise(
 
 
 def left_out(
-    found: Hyperparameters, inputs: Float[np.ndarray, "n d"], targets: Float[np.ndarray, "n p"]
+    found: Hyperparameters,
+    inputs: Float[np.ndarray, "n d"],
+    targets: Float[np.ndarray, "n p"],
+    blocks: Int[np.ndarray, " n"] | None = None,
 ) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, "n p"]]:
-    """Mean and variance of every known output given the same output in all other rows; NaN where it is missing.
+    """Mean and variance of every known output given the same output in the other rows; NaN where it is missing.
 
-    With α = (K + rI)⁻¹y, they are y - α_i/[(K + rI)⁻¹]_ii and s/[(K + rI)⁻¹]_ii. Outputs with the same noise share one
-    inverse.
+    Rows are left out one by one, or all rows of a block together. With α = (K + rI)⁻¹y, and C the inverse of the
+    block's part of (K + rI)⁻¹, they are y - C α and s diag C. Outputs with the same noise share one inverse.
     """
     mean, variance = np.full((2, *targets.shape), np.nan)
     for rows, outputs in patterns_of(targets):
         for noise in np.unique(found.noise[outputs]):
             some = outputs[found.noise[outputs] == noise]
             inverse, _ = _inverse(found.kernel(inputs[rows], inputs[rows]), noise)
-            known, share = targets[np.ix_(rows, some)], np.diag(inverse)[:, None]
-            mean[np.ix_(rows, some)] = known - (inverse @ known) / share
-            variance[np.ix_(rows, some)] = found.scale[some] / share
+            known = targets[np.ix_(rows, some)]
+            missed, share = _missed(inverse, inverse @ known, None if blocks is None else blocks[rows])
+            mean[np.ix_(rows, some)] = known - missed
+            variance[np.ix_(rows, some)] = found.scale[some] * share[:, None]
     return mean, variance
+
+
+def _missed(inverse: np.ndarray, weights: np.ndarray, blocks: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The errors C α [n, p] of rows that are left out, and diag C [n]."""
+    if blocks is None:
+        share = 1.0 / np.diag(inverse)
+        return weights * share[:, None], share
+    missed, share = np.empty_like(weights), np.empty(len(weights))
+    for block in np.unique(blocks):
+        rows = np.flatnonzero(blocks == block)
+        among, _ = inverse_of(inverse[np.ix_(rows, rows)])
+        missed[rows], share[rows] = among @ weights[rows], np.diag(among)
+    return missed, share
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,17 @@ def pooled(means: Sequence[np.ndarray], variances: Sequence[np.ndarray]) -> tupl
     return np.mean(means, axis=0), np.mean(variances, axis=0) + np.var(means, axis=0)
 
 
+def by_precision(
+    means: Sequence[np.ndarray], variances: Sequence[np.ndarray], counts: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a mixture for every entry, with the weights w_k ∝ c_k / s_k²."""
+    values, spreads = np.stack(means), np.stack(variances)
+    weights = np.reshape(counts, (-1, *[1] * (values.ndim - 1))) / spreads
+    weights /= weights.sum(axis=0)
+    total = np.sum(weights * values, axis=0)
+    return total, np.sum(weights * (spreads + (values - total) ** 2), axis=0)
+
+
 def weighted(means: np.ndarray, variances: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of n mixtures with weights (k, n) of components (k, n, d)."""
     total = np.einsum("kn,knd->nd", weights, means)

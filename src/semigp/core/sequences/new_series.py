@@ -43,6 +43,9 @@ _TRIAL, _ITERATIONS, _TOLERANCE = 30, 300, 1e-8
 # Values of a start count as seen with this precision when they are smoothed over time.
 _START_PRECISION = 20.0
 _MORE_NOISE = -2.0  # the mean of a
+# Where nothing is known, λ starts here: q(x) is what the prior says, given the steps around. From a larger λ the search
+# would hardly get there, and q(x) would stay too narrow.
+NOTHING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ def complete_series(
     """
     data = make_data([series], jitter=jitter, length=nearly(len(series), share=8))
     known = _joined(model, statistics, data)
+    precision = np.where(np.isnan(series).all(axis=1)[:, None], NOTHING, precision)
     with jax.enable_x64(True):
         known = jax.tree.map(jnp.asarray, known)
         loss = functools.partial(_loss_and_gradient, known=known)
@@ -111,11 +115,11 @@ def complete_series(
 def _start(model: SequenceModel, mean, is_known, precision, length: int) -> Free:
     """A start: the given path, smoothed over time."""
     shape = (length, 1, mean.shape[1])
-    observed, weight = np.zeros(shape), np.zeros(shape)
-    observed[: len(mean), 0] = mean
+    observed, weight, filled = np.zeros(shape), np.zeros(shape), np.ones(shape)
+    observed[: len(mean), 0], filled[: len(mean), 0] = mean, precision
     weight[: len(mean), 0] = _START_PRECISION * is_known[:, None]
     smoothed, *_ = smooth(observed, weight, model.time_lengthscale)
-    paths = start_paths(smoothed, np.broadcast_to(precision, shape), model.time_lengthscale)
+    paths = start_paths(smoothed, filled, model.time_lengthscale)
     return Free(replace(paths, precision=to_free_precision(paths.precision)), np.asarray(_MORE_NOISE))
 
 

@@ -135,8 +135,12 @@ class StateSpaceGP(Saved, ShownInNotebooks):
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self._is_list = _is_several(series)
         values, self._timelines = self._read(series, time)
-        for number, one in enumerate(values):
-            check_length(one, "auto", f"series {number}" if self._is_list else "series")
+        # States over time are learned from all series together: one of them may lack a column, or hold it constant.
+        if self.dynamics == "time":
+            check_length(np.concatenate(values), "auto")
+        else:
+            for number, one in enumerate(values):
+                check_length(one, "auto", f"series {number}" if self._is_list else "series")
         known, self._input_names = self._read_inputs(inputs, [len(one) for one in values], None)
         self._units, self._input_units = Units.of(np.concatenate(values)), Units.of(np.concatenate(known))
         self._series, self._inputs = values, known

@@ -70,13 +70,20 @@ class Regression:
 
     @classmethod
     def of(
-        cls, inputs: np.ndarray, groups: np.ndarray, targets: np.ndarray, is_known: np.ndarray, doubt: np.ndarray
+        cls,
+        inputs: np.ndarray,
+        groups: np.ndarray,
+        targets: np.ndarray,
+        weight: np.ndarray,
+        doubt: np.ndarray,
+        blocks: np.ndarray | None = None,
     ) -> tuple[Regression, np.ndarray]:
         """Fitted to targets (n, p), of which some were filled in, with its means of those that are left out.
 
         Inputs are scaled so that their squares, summed over a group, have the mean 1. Targets that were filled in are
-        smoother than others. So the variances are those that known ones show when they are left out. `doubt` are the
-        factors (n, p) on the variances of single rows.
+        smoother than others. So the variances are those that known ones show when they are left out, one by one or in
+        blocks (n,). `weight` (n, p) says how much each counts for that: 0 if it was filled in. `doubt` are the factors
+        (n, p) on the variances of single rows.
         """
         centre, margin = inputs.mean(axis=0), _MARGIN * inputs.std(axis=0)
         lower, upper = inputs.min(axis=0) - margin, inputs.max(axis=0) + margin
@@ -85,9 +92,9 @@ class Regression:
         inputs = (inputs - centre) / scale
         rows = evenly_spread(len(inputs), _MOST_ROWS)
         found = fit_hyperparameters(inputs[rows], targets[rows], groups, None, _MAX_ITERATIONS)
-        mean, variance = left_out(found, inputs[rows], targets[rows])
-        ratios = np.where(is_known[rows], (targets[rows] - mean) ** 2 / (variance * doubt[rows]), 0.0)
-        widening = (np.sum(ratios, axis=0) + _PRIOR_ROWS) / (np.sum(is_known[rows], axis=0) + _PRIOR_ROWS)
+        mean, variance = left_out(found, inputs[rows], targets[rows], None if blocks is None else blocks[rows])
+        ratios = weight[rows] * (targets[rows] - mean) ** 2 / (variance * doubt[rows])
+        widening = (np.sum(ratios, axis=0) + _PRIOR_ROWS) / (np.sum(weight[rows], axis=0) + _PRIOR_ROWS)
         density = OutputDensity.given(found, inputs, targets, precision=np.float64)
         return cls(lower, upper, centre, scale, widening, density), mean
 

@@ -56,6 +56,30 @@ def test_a_missing_part_of_a_training_series_is_reconstructed(fitted):
     assert np.sqrt(np.mean((model.impute()[-1] - new)[holes] ** 2)) < 3 * NOISE
 
 
+def test_where_nothing_is_known_of_a_training_series_it_is_not_sure(fitted):
+    """Twenty steps without a value. With q(x) as narrow there as elsewhere, errors were 2.5 standard deviations."""
+    _, series, new = fitted
+    given = new.copy()
+    given[20:40] = np.nan
+    model = StateSpaceGP(3, dynamics="time", n_inducing=20, max_iter=60, random_state=0).fit([*series, given])
+    mean, std = (each[-1][20:40] for each in model.impute(return_std=True))
+    assert np.sqrt(np.mean(((mean - new[20:40]) / std) ** 2)) < 2.0
+    assert np.mean(std) < np.std(new)  # nor does it know nothing
+
+
+def test_a_series_may_lack_a_column_or_hold_it_constant(fitted):
+    """What the others show of the column serves: errors near the noise."""
+    _, series, new = fitted
+    given, still = new.copy(), series[0].copy()
+    given[:, 2], still[:, 4] = np.nan, 0.3
+    model = StateSpaceGP(3, dynamics="time", n_inducing=20, max_iter=60, random_state=0).fit([*series, given, still])
+    mean, std = (each[-2] for each in model.impute(return_std=True))
+    assert np.sqrt(np.mean((mean - new)[:, 2] ** 2)) < 3 * NOISE
+    assert np.mean(np.abs(mean - new)[:, 2] < 1.96 * std[:, 2]) > 0.7
+    with pytest.raises(ValueError, match="series is constant in column 4"):
+        StateSpaceGP(3, dynamics="time").fit([still, still])
+
+
 def test_states_are_smooth_and_belong_to_the_series(fitted):
     model, series, _ = fitted
     assert [states.shape for states in model.states_] == [(T, 3)] * len(series)
@@ -105,7 +129,7 @@ def test_members_are_pooled(fitted):
     (member,) = model._dynamics.members
     twice = over_time.TimeDriven((member, member), model.fit_report_)
     given = [model._units.standard(new)]
-    for one, other in zip(member.complete(given)[0], twice.complete(given, None)[0], strict=True):
+    for one, other in zip(member.complete(given)[0], twice._by_states(given)[0], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
     assert twice.simulate(4, None, 5, np.random.default_rng(0), 0).shape == (5, 4, P)
 

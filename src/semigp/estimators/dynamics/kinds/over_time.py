@@ -6,7 +6,7 @@ what is missing.
 
 How many states tell the series apart, and how many move, cannot be read off the bound: more states explain the training
 series better, and missing outputs no better. So there are up to three members with different numbers of slow states,
-and what is predicted is the mixture of them.
+and what they say is mixed. Gaps of a new series are filled by this mixture and by regressions (`known_columns`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from ....core.numerics.mixtures import pooled
 from ....core.search.report import FitReport, labelled
 from .base import Settings
+from .known_columns import Steps, with_regressions
 from .time_member import Moments, TimeMember
 from .time_member import fit as fit_member
 
@@ -41,8 +42,22 @@ class TimeDriven:
     def complete(self, series: list[np.ndarray] | None, inputs: list[np.ndarray] | None) -> list[Moments]:
         """Mean and variance (T, p) of the outputs of series with gaps, with noise; None means the training series."""
         _refuse(inputs)
+        found = self._by_states(series)
+        if series is None:
+            return found
+        training = self._training_steps()
+        return [with_regressions(each, states, training) for each, states in zip(series, found, strict=True)]
+
+    def _by_states(self, series: list[np.ndarray] | None) -> list[Moments]:
+        """The mixture of all members."""
         found = [member.complete(series) for member in self.members]
         return [pooled(*map(list, zip(*several, strict=True))) for several in zip(*found, strict=True)]
+
+    def _training_steps(self) -> Steps:
+        member = self.members[0]
+        series = np.split(member.rows, np.cumsum(member.lengths)[:-1])
+        means = [mean for mean, _ in self._by_states(None)] if np.isnan(member.rows).any() else series
+        return Steps.of(series, means)
 
     def simulate(
         self, steps: int, inputs: np.ndarray | None, n_paths: int, random: np.random.Generator, number: int = -1

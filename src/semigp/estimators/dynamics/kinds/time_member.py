@@ -16,7 +16,7 @@ from ....core.sequences.chain import Transition
 from ....core.sequences.fit import best_lengthscales, smooth, solve, start_paths
 from ....core.sequences.fit import fit as fit_model
 from ....core.sequences.model import Marginals, SequenceData, SequenceModel, make_data
-from ....core.sequences.new_series import complete_series
+from ....core.sequences.new_series import NOTHING, complete_series
 from ....core.sparse.defaults import default_hyperpriors, default_kernel, idle_parameters
 from ....core.sparse.fit import SIGNAL_AND_NOISE
 from ....core.sparse.statistics import Statistics
@@ -132,7 +132,7 @@ def _start(rows: np.ndarray, lengths: np.ndarray, n_slow: int, data: SequenceDat
     lengthscale = best_lengthscales(components, precision)
     mean, *_ = smooth(components, precision, lengthscale)
     inducing = centres(mean.reshape(-1, q)[places], min(settings.n_inducing, len(rows)), settings.random_state)
-    paths = start_paths(mean, np.full(shape, _PRECISION), lengthscale)
+    paths = start_paths(mean, np.maximum(precision, NOTHING), lengthscale)
     states = mean.reshape(-1, q)[places]
     noise = _left(rows, states)
     return SequenceModel(default_kernel(q, True), inducing, noise, np.ones(p), lengthscale, paths)
