@@ -39,7 +39,7 @@ FILES = {
     "formula.csv": b"a,y\n1,2\n=1+1,4\n",
     "under.csv": b"a,y\n1,2\n1_000,4\n",
     "wide.csv": b",".join(b"c%d" % i for i in range(3000)) + b"\n" + b",".join([b"1"] * 3000) + b"\n",
-    "nothing.csv": b"a,b,y\n1,,2\n3,,4\n5,,6\n",
+    "nothing.csv": b"a,b\n,\nNA,\n",
     "no_y.csv": b"a,y\n1,\n2,\n3,\n",
     "minus.csv": b"a,a_std,y\n1,.1,2\n3,-.1,4\n5,.1,6\n",
     "no_bar.csv": b"a,a_std,y\n1,.1,2\n3,,4\n5,.1,6\n",
@@ -87,7 +87,7 @@ CASES = [
     ("regress formula.csv -t y", BAD_DATA, "formula.csv, row 2, column 'a': '=1+1' is not a number"),
     ("regress under.csv -t y", BAD_DATA, "under.csv, row 2, column 'a': '1_000' is not a number"),
     ("regress train.csv -t y -p wide.csv", BAD_DATA, "there are c0, c1, c2, c3, c4, c5, c6, c7, c8, and 2991 more."),
-    ("impute nothing.csv", BAD_DATA, "nothing.csv, column 'b': no value to learn from. Leave it out with --ignore b"),
+    ("impute nothing.csv", BAD_DATA, "nothing.csv: no column is left to learn from."),
     ("regress no_y.csv -t y", BAD_DATA, "no_y.csv, column 'y': no value to learn from"),
     ("regress minus.csv -t y", BAD_DATA, "minus.csv, row 2, column 'a_std': an error bar cannot be negative"),
     (

@@ -108,3 +108,28 @@ def test_a_target_of_yes_and_no_is_one_and_zero(shell):
     assert found["y_predicted"][0] < 0.3
     assert found["y_predicted"][19] > 0.7
     assert found["y"].to_list() == [row.partition(",")[2] for row in rows]
+
+
+def test_points_are_between_thousands_where_decimals_have_commas(tmp_path):
+    (tmp_path / "t.csv").write_text("menge;preis;faktor\n8.952;1,70;1.5\n411;22,10;2.25\n;3,00;1.125\n")
+    source = read_csv(tmp_path / "t.csv", Reading())
+    assert source.table["menge"].to_list() == [8952, 411, None]
+    assert source.table["faktor"].to_list() == [1.5, 2.25, 1.125]
+    assert source.as_written(source.table.with_columns(menge=pl.Series([8952, 411, 12000])))["menge"][2] == "12.000"
+
+
+def test_words_that_the_user_calls_missing(shell):
+    (shell.folder / "t.csv").write_text(
+        "a,b\n" + "\n".join(f"{i % 7},{(i % 7) ** 2}" for i in range(20)) + "\nunknown,9\n"
+    )
+    told = shell("impute t.csv -o out.csv --missing unknown")
+    assert "Filled in: 1. Left: none." in told.stderr
+    assert abs(pl.read_csv(shell.folder / "out.csv")["a"][20] - 3) < 0.5
+
+
+def test_empty_columns_are_left_out_with_a_note(shell):
+    """In all commands: spreadsheets have such columns."""
+    lines = [f"{i % 7},,{(i % 7) ** 2}" for i in range(20)]
+    (shell.folder / "t.csv").write_text("\n".join(["a,empty,b", *lines, "3,,"]) + "\n")
+    for command in ("impute t.csv", "regress t.csv --target b", "compare t.csv --target b --minutes .1"):
+        assert "column 'empty' is left out; it holds nothing." in shell(f"{command} -o out.csv").stderr

@@ -96,3 +96,18 @@ def test_columns_that_changed_their_kind(before, now, match):
 def test_times_are_not_categories():
     with pytest.raises(ValueError, match=r"Column 'x' holds times, which are not categories. Convert it to text"):
         Columns.learn(pd.DataFrame({"x": pd.to_datetime(["2024-01-01"])}), ["x"])
+
+
+def test_the_order_of_day_and_month_is_that_of_the_training_rows():
+    """Rows to predict that leave it open are read as the training rows were, whatever stands beside them."""
+    days = pd.DataFrame({"day": ["13/02/2020", "01/12/2020", "05/06/2020"]})
+    columns = Columns.learn(days)
+    new = pd.DataFrame({"day": ["01/12/2020", "12/01/2020"]})
+    expected = [[each.timestamp()] for each in pd.to_datetime(new["day"], dayfirst=True).dt.tz_localize("UTC")]
+    np.testing.assert_array_equal(columns.encode(new), expected)
+
+
+def test_a_word_among_many_numbers_is_named():
+    numbers = [str(i / 7) for i in range(40)]
+    with pytest.raises(ValueError, match=r"Column 'a' holds 'unknown' in row 5, and numbers such as '0.0' elsewhere"):
+        Columns.learn(pd.DataFrame({"a": [*numbers[:5], "unknown", *numbers[6:]]}))

@@ -271,6 +271,8 @@ def test_the_plot_of_a_forecast_returns_its_axes():
     _, panels = plt.subplots(2)
     assert list(forecast.plot(ax=panels)) == list(panels)
     assert make_forecast(np.zeros(12)).plot().get_ylabel() == "value"
+    with pytest.raises(ValueError, match="levels are the probabilities of bands in percent"):
+        plotting.draw_fan(forecast, levels=(0.5, 0.9))
     with pytest.raises(ValueError, match="ax has 1 panels; the series has 2 columns"):
         forecast.plot(ax=panels[0])
     with pytest.raises(ValueError, match="truth has 1 columns but the forecast has 2"):

@@ -6,6 +6,7 @@ from html import unescape
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import semigp
 
@@ -74,3 +75,8 @@ def test_wide_and_long_tables_make_small_pages(tmp_path):
 def test_what_has_no_report_is_refused(tmp_path):
     with pytest.raises(TypeError, match="There is no report on a dict"):
         semigp.report({}, tmp_path / "x.html")
+
+
+def test_a_model_that_was_not_fitted_has_no_report(tmp_path):
+    with pytest.raises(NotFittedError):
+        semigp.report(semigp.GPImputer(), tmp_path / "page.html")

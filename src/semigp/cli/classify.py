@@ -12,7 +12,7 @@ import typer
 import semigp
 
 from . import options
-from .columns import check_filled, check_present, choose_inputs, input_frame, note_left_out
+from .columns import check_present, choose_inputs, input_frame, note_left_out
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
 from .sources import Reading
@@ -33,6 +33,7 @@ def classify(
     report: options.Report = None,
     encoding: options.Encoding = "utf-8",
     day_first: options.DayFirst = None,
+    missing: options.Missing = [],  # noqa: B006
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -44,7 +45,7 @@ def classify(
 
     Example: semigp classify labels.csv --label class -o classified.csv
     """
-    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first), report)
+    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first, tuple(missing)), report)
     if report is not None and model is not None:
         raise Problem("--report is about the rows that a model is fitted to: leave out --model.", WRONG_USE)
     if (data is None) == (model is None):
@@ -80,7 +81,6 @@ def _fit(
     check_present(ignore, table, path, "--ignore")
     names = choose_inputs(table, [label, *ignore], path, session.note)
     frame, labels = input_frame(table, names, path), class_names(table[label])
-    check_filled(frame, path)
     known = [value for value in labels if value is not None]
     classes = sorted(set(known))
     if len(classes) < 2:

@@ -43,20 +43,18 @@ def check_present(names: Sequence[str], table: pl.DataFrame, path: Path, option:
             raise Problem(f"{option} {name}: given more than once.", WRONG_USE)
 
 
-def check_filled(frame: pl.DataFrame, path: Path) -> None:
-    """Raise a Problem if a column has no value at all."""
-    for name in frame.columns:
-        if frame[name].null_count() == len(frame):
-            raise Problem(f"{path}, column {name!r}: no value to learn from. Leave it out with --ignore {name}.")
+def choose_inputs(
+    table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None], keeps_empty: bool = False
+) -> list[str]:
+    """The columns that are neither in `others` nor error bars. Columns that hold nothing are left out, with a note.
 
-
-def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
-    """The columns that are neither in `others` nor error bars. Columns that hold nothing are left out, with a note."""
+    With `keeps_empty` they are kept if they have a type: another process may have values there.
+    """
     chosen = []
     for name, kind in table.schema.items():
         if name in others or _is_error_bar(name, table):
             continue
-        if kind == pl.Null:
+        if kind == pl.Null or (not keeps_empty and table[name].null_count() == len(table)):
             note(f"{path}: column {name!r} is left out; it holds nothing.")
         else:
             chosen.append(name)
@@ -68,7 +66,7 @@ def choose_inputs(table: pl.DataFrame, others: Sequence[str], path: Path, note: 
 def choose_numbers(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
     """The columns of numbers among those that `choose_inputs` chooses. Text and times are left out, with a note."""
     chosen = []
-    for name in choose_inputs(table, others, path, note):
+    for name in choose_inputs(table, others, path, note, keeps_empty=True):
         kind = table.schema[name]
         if kind.is_numeric() or kind == pl.Boolean or holds_numbers(table[name]):
             chosen.append(name)

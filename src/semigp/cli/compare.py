@@ -36,6 +36,7 @@ def compare(
     report: options.Report = None,
     encoding: options.Encoding = "utf-8",
     day_first: options.DayFirst = None,
+    missing: options.Missing = [],  # noqa: B006
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -49,7 +50,7 @@ def compare(
     """
     if sum(map(bool, (target, label, column))) > 1:
         raise Problem("Give one of --target, --label and --column, or none of them.", WRONG_USE)
-    session = Session(quiet, as_json, (output, None, None), Reading(encoding, day_first), report)
+    session = Session(quiet, as_json, (output, None, None), Reading(encoding, day_first, tuple(missing)), report)
     settings: dict[str, Any] = {"n_splits": splits, "minutes": minutes, "random_state": seed}
     with session.working("compare"):
         found, X, y = _compared(session, data, target, label, column, time, steps, ignore, settings)

@@ -72,6 +72,7 @@ def forecast(
     report: options.Report = None,
     encoding: options.Encoding = "utf-8",
     day_first: options.DayFirst = None,
+    missing: options.Missing = [],  # noqa: B006
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -84,7 +85,7 @@ def forecast(
 
     Example: semigp forecast series.csv --steps 100 --plot fan.png -o forecast.csv
     """
-    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first), report)
+    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first, tuple(missing)), report)
     if (series is None) == (model is None):
         raise Problem("Give a file with a series, or --model with a saved model.", WRONG_USE)
     if bool(covariate) and future is None:

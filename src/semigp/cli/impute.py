@@ -15,7 +15,7 @@ import semigp
 
 from ..columns import Columns, Levels
 from . import options
-from .columns import ERROR_SUFFIX, check_filled, check_present, choose_inputs, input_frame, names_used, note_left_out
+from .columns import ERROR_SUFFIX, check_present, choose_inputs, input_frame, names_used, note_left_out
 from .problems import WRONG_USE, Problem, reported
 from .session import Session
 from .sources import Reading
@@ -37,6 +37,7 @@ def impute(
     report: options.Report = None,
     encoding: options.Encoding = "utf-8",
     day_first: options.DayFirst = None,
+    missing: options.Missing = [],  # noqa: B006
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -50,7 +51,7 @@ def impute(
 
     Example: semigp impute data.csv -o filled.csv
     """
-    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first), report)
+    session = Session(quiet, as_json, (output, save, plot), Reading(encoding, day_first, tuple(missing)), report)
     if report is not None and model is not None:
         raise Problem("--report is about the table that a model is fitted to: leave out --model.", WRONG_USE)
     table = session.read(data)
@@ -60,7 +61,6 @@ def impute(
         frame = input_frame(table, list(imputer.feature_names_in_), data, imputer)
     else:
         frame = input_frame(table, choose_inputs(table, ignore, data, session.note), data)
-        check_filled(frame, data)
         with session.fitting("impute"):
             imputer = semigp.GPImputer(draws, random_state=seed).fit(frame)
         note_left_out(session, getattr(imputer, "_columns", None), data)

@@ -30,13 +30,14 @@ def info(
     file: Annotated[Path | None, typer.Argument(help="A table or a saved model.", show_default=False)] = None,
     encoding: options.Encoding = "utf-8",
     day_first: options.DayFirst = None,
+    missing: options.Missing = [],  # noqa: B006
     as_json: options.Json = False,
 ) -> None:
     """Describe this installation, a table, or a saved model.
 
     Example: semigp info train.csv
     """
-    session = Session(as_json, as_json, reading=Reading(encoding, day_first))
+    session = Session(as_json, as_json, reading=Reading(encoding, day_first, tuple(missing)))
     facts = _installation() if file is None else _model(file) or _table(session, file)
     session.tell(**facts)
     if not as_json:

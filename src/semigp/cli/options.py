@@ -37,6 +37,10 @@ DayFirst = Annotated[
         show_default="month first",
     ),
 ]
+Missing = Annotated[
+    list[str],
+    typer.Option("--missing", metavar="WORD", help="A word for missing cells, beside NA and the like (repeatable)."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of all random numbers.", min=0)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print a summary as JSON on the standard output.")]

@@ -56,6 +56,7 @@ def regress(
     distributed: options.Distributed = False,
     encoding: options.Encoding = "utf-8",
     day_first: options.DayFirst = None,
+    missing: options.Missing = [],  # noqa: B006
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -80,7 +81,7 @@ def regress(
             "--report needs a fit to all rows: leave out --model, --stream, --distributed and --checkpoint.",
             WRONG_USE,
         )
-    reading = Reading(encoding, day_first)
+    reading = Reading(encoding, day_first, tuple(missing))
     if train is None:
         session = Session(quiet, as_json, (output, save, plot), reading)
         regressor = session.load(model, semigp.SemiDescribedGPRegressor, semigp.StreamingGPRegressor)  # type: ignore[arg-type]
@@ -149,8 +150,6 @@ def _read(
     bars = [told for told in errors.values() if told in table.columns]
     choose = choose_numbers if only_numbers else choose_inputs
     names = choose(table, [*targets, *ignore, *bars], path, session.note)
-    if not only_numbers:  # another process may have values in a column that is empty here
-        names = _without_empty(session, table, names, path)
     for name in set(errors).difference(names):
         raise Problem(f"--error {name}: error bars are for inputs, but {name!r} is not an input.", WRONG_USE)
     inputs, y = read_inputs(table, names, errors, path, [*targets, *ignore]), numbers(table, targets, path)
@@ -167,16 +166,6 @@ def _read(
     session.note(f"{path}: {n:.0f} rows, inputs {listed(names, 6)}; {share:.0%} of their entries missing{told}")
     session.tell(rows_learned_from=int(n), inputs=names, targets=targets, share_missing=float(share))
     return inputs, y
-
-
-def _without_empty(session: Session, table: pl.DataFrame, names: list[str], path: Path) -> list[str]:
-    """The columns that have a value. The others are left out, with a note."""
-    empty = [name for name in names if table[name].null_count() == len(table)]
-    if len(empty) == len(names):
-        raise Problem(f"{path}: no column that is left to learn from has a value.")
-    for name in empty:
-        session.note(f"{path}: column {name!r} is left out; it holds nothing.")
-    return [name for name in names if name not in empty]
 
 
 def _fit(

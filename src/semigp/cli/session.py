@@ -75,6 +75,9 @@ class Session:
 
     def read(self, path: Path) -> pl.DataFrame:
         """A table. Says how dates are read if their column leaves it open; later files are then read alike."""
+        return self._source(path).table
+
+    def _source(self, path: Path) -> Source:
         if path not in self._sources:
             earlier = {name: form for source in self._sources.values() for name, form in source.formats.items()}
             self._sources[path] = read_source(path, self.reading, earlier)
@@ -83,7 +86,7 @@ class Session:
                     f"{path}, column {name!r}: {shortened(example)} is read with the month first; no cell tells "
                     "whether it is. If the day is first, add --day-first."
                 )
-        return self._sources[path].table
+        return self._sources[path]
 
     def tell(self, **facts: Any) -> None:
         """Add facts to the JSON summary."""
@@ -173,7 +176,8 @@ class Session:
         """Write a page about a model, if a path is given. X and the targets y are from the file `data`."""
         if path is None:
             return
-        is_told = data is not None and data.is_file() and X is not None and more.get("X_std") is None
+        is_told = X is not None and data is not None and data.is_file() and more.get("X_std") is None
+        is_told = is_told and self.reading == AS_USUAL and self._source(data).has_usual_marks
         reading = self._reading(data, X.columns, targets) if is_told else ""
         with self.working("report"):
             write_report(Subject(model, X, y, reading=reading, **more), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -13,6 +14,7 @@ import polars as pl
 from ..columns.formats import (
     MISSING_AMONG_NUMBERS,
     Format,
+    NumberFormat,
     find_number_format,
     find_time_format,
     is_missing_word,
@@ -21,6 +23,7 @@ from ..columns.formats import (
 from ..columns.values import float_in, is_key
 from .csv_files import read_fields
 
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{3})*")
 _MOST_DIGITS = 15  # of whole numbers that a float holds exactly
 
 
@@ -30,6 +33,7 @@ class Reading:
 
     encoding: str = "utf-8"
     is_day_first: bool | None = None  # None: the month is first in dates where the column leaves that open
+    missing: tuple[str, ...] = ()  # words that stand for a missing value, beside the usual ones
 
 
 AS_USUAL = Reading()
@@ -42,6 +46,7 @@ class Source:
     table: pl.DataFrame
     texts: dict[str, list[str]] = field(default_factory=dict)
     formats: dict[str, Format] = field(default_factory=dict)
+    has_usual_marks: bool = True  # False if there is another mark than a comma between its cells
 
     def open_dates(self) -> Iterator[tuple[str, str]]:
         """The columns whose cells do not tell whether day or month is first, each with an example."""
@@ -79,11 +84,28 @@ def read_csv(path: Path, reading: Reading, earlier: dict[str, Format] | None = N
     columns, formats = {}, {}
     for name, cells in zip(fields.header, fields.columns, strict=True):
         hints = _hints((earlier or {}).get(name), reading)
-        column, form = read_column(cells, fields.has_decimal_commas, hints.is_day_first)
+        known = ["" if cell.strip() in reading.missing else cell for cell in cells]
+        column, form = read_column(known, fields.has_decimal_commas, hints.is_day_first)
         columns[name] = column
         if form is not None:
             formats[name] = form
-    return Source(pl.DataFrame(columns), dict(zip(fields.header, fields.columns, strict=True)), formats)
+    if any(getattr(form, "decimal", "") == "," for form in formats.values()):
+        for name, cells in zip(fields.header, fields.columns, strict=True):
+            if name not in formats and _has_thousands(cells):
+                formats[name] = NumberFormat(thousands=".", decimal=",")
+                columns[name] = _read_as(cells, formats[name])
+    texts = dict(zip(fields.header, fields.columns, strict=True))
+    return Source(pl.DataFrame(columns), texts, formats, not fields.has_decimal_commas)
+
+
+def _has_thousands(cells: Sequence[str]) -> bool:
+    """Whether points can only be between thousands, in a file whose decimals are behind commas: 8.952 and 411."""
+    known = [cell.strip() for cell in cells if not is_missing_word(cell, MISSING_AMONG_NUMBERS)]
+    return any("." in cell for cell in known) and all(_GROUPED.fullmatch(cell) for cell in known)
+
+
+def _read_as(cells: Sequence[str], form: NumberFormat) -> pl.Series:
+    return pl.Series([form.read(cell.strip()) for cell in cells], dtype=pl.Float64).cast(pl.Int64)
 
 
 def _hints(earlier: Format | None, reading: Reading) -> Reading:

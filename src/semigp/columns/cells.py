@@ -45,9 +45,14 @@ class Cells:
         return [item for item in self.items or [] if item is not None]
 
 
-def read_cells(column: Any, name: Any) -> Cells:
-    """The cells of a narwhals series or of a NumPy array. Raises an error with a cure if they cannot be used."""
+def read_cells(column: Any, name: Any, is_day_first: bool | None = None) -> Cells:
+    """The cells of a narwhals series or of a NumPy array. Raises an error with a cure if they cannot be used.
+
+    `is_day_first` says how dates such as 01/02/2018 are read where the column leaves it open.
+    """
     cells = _from_array(column, name) if isinstance(column, np.ndarray) else _from_series(column, name)
+    if is_day_first is not None and getattr(cells.format, "is_open", False):
+        cells = _from_text(cells.items or [], cells.has_type, is_day_first)
     if cells.floats is not None:
         check_finite(cells.floats, name)
     return cells
@@ -141,10 +146,10 @@ def _from_unknown(column: nw.Series, name: Any) -> Cells:
     return Cells("numbers", values.astype(float))
 
 
-def _from_text(items: list[Any], has_type: bool) -> Cells:
+def _from_text(items: list[Any], has_type: bool, is_day_first: bool | None = None) -> Cells:
     """Text, which may be nothing but times. Among times and numbers, words such as NA are missing."""
     known = {item: item.strip() for item in items if item is not None and not is_missing_word(item, ABSENT)}
-    found = find_time_format(dict.fromkeys(known.values()))
+    found = find_time_format(dict.fromkeys(known.values()), is_day_first)
     if found is None:
         if len(known) < len(set(items) - {None}) and read_numbers(items) is not None:
             items = [item if item in known else None for item in items]

@@ -109,7 +109,7 @@ class Columns:
     def _read(self, sheet: Sheet) -> Iterator[tuple[int, Cells, Kind]]:
         for place, kind in zip(self.places, self.used, strict=True):
             here = sheet.place_of(kind.name, place)
-            yield here, read_cells(sheet.columns[here], kind.name), kind
+            yield here, read_cells(sheet.columns[here], kind.name, getattr(kind, "is_day_first", None)), kind
 
     # ---- groups of 0 and 1
 

@@ -52,6 +52,7 @@ class Time:
     """A column of dates, times or spans of time, with the earliest and the latest code.
 
     All known values are multiples of `step` seconds, such as 86400 for days. `step` is None if there is no such unit.
+    `is_day_first` says how dates such as 01/02/2018 were read; None if there were none.
     """
 
     width: ClassVar[int] = 1  # places in an expanded table
@@ -61,6 +62,7 @@ class Time:
     step: float | None
     lower: float | None
     upper: float | None
+    is_day_first: bool | None = None
 
     def nearest(self, codes: np.ndarray) -> np.ndarray:
         """The codes inside the known range. They are rounded to `step` later, in the time zone of the column."""

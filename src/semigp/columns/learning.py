@@ -11,7 +11,7 @@ import numpy as np
 from .cells import Cells, check_finite
 from .identifiers import FREE_TEXT, ROW_NUMBER, is_free_text, is_identifier, is_whole
 from .kinds import Kind, Levels, Number, Time
-from .texts import read_numbers
+from .texts import number_slips, read_numbers
 from .values import number_in
 
 _STEPS = (86400.0, 3600.0, 60.0, 1.0)  # seconds of a day, an hour, a minute and a second
@@ -28,7 +28,10 @@ def learn_kind(cells: Cells, name: Any, is_categorical: bool) -> Kind | str:
         return _learn_times(cells, name)
     numbers = _numbers(cells, name)
     if numbers is None:
-        return _learn_levels(cells, name)
+        kind = _learn_levels(cells, name)
+        if kind == FREE_TEXT:
+            _check_slips(cells, name)
+        return kind
     if is_identifier(name, numbers):
         return ROW_NUMBER
     known = numbers[~np.isnan(numbers)]
@@ -48,6 +51,18 @@ def _numbers(cells: Cells, name: Any) -> np.ndarray | None:
         return None
     check_finite(found[0], name)
     return found[0]
+
+
+def _check_slips(cells: Cells, name: Any) -> None:
+    """Raise ValueError if a text stands among numbers, of which there are too many to be levels."""
+    slips, example = number_slips([item if isinstance(item, str) else None for item in cells.items or []])
+    if example is not None and 2 * len(slips) < len(cells.known):
+        strange = (cells.items or [])[slips[0]]
+        many = "" if len(slips) == 1 else f" There are {len(slips)} such entries."
+        raise ValueError(
+            f"Column {name!r} holds {strange!r} in row {slips[0]}, and numbers such as {example!r} elsewhere.{many} "
+            "Mark missing values with NaN."
+        )
 
 
 def _as_levels(cells: Cells) -> Cells:
@@ -78,7 +93,8 @@ def _learn_times(cells: Cells, name: Any) -> Time:
         return Time(name, is_span, None, None, None)
     clock = codes if cells.wall is None else cells.wall[known]
     step = next((step for step in _STEPS if not (clock % step).any()), None)
-    return Time(name, is_span, step, float(codes.min()), float(codes.max()))
+    is_day_first = getattr(cells.format, "is_day_first", None)
+    return Time(name, is_span, step, float(codes.min()), float(codes.max()), is_day_first)
 
 
 def _warn_of_open_order(cells: Cells, name: Any) -> None:

@@ -29,6 +29,8 @@ def draw_fan(
     """
     panels, names = _panels(forecast, ax), forecast.timeline.names
     count = min(len(forecast.past), 2 * len(forecast) if history is None else history)
+    if not all(1 <= level < 100 for level in levels):
+        raise ValueError(f"levels are the probabilities of bands in percent, as in (50, 95), and not {tuple(levels)}.")
     bands = [(round(0.5 - level / 200, 6), round(0.5 + level / 200, 6)) for level in sorted(levels, reverse=True)]
     tables = [_series_table(forecast, column, _known(truth, forecast), count, bands) for column in range(len(names))]
     with canvas(panels):

@@ -12,7 +12,7 @@ from .style import ABOVE, BESIDE, COLOURS, Drawn, canvas, drawn, look, name_colu
 
 # Light, middle and dark, so that they differ in print as well.
 _STATES = {"observed": "#DCE6EE", "uncertain": "#E69F00", "missing": "#23395B"}
-_MOST_SHARES, _MOST_BARS, _MOST_LINES = 20, 30, 300
+_MOST_SHARES, _MOST_BARS, _MOST_LINES = 20, 30, 150
 _MOST_COLUMNS = 20  # side by side: the columns with the most missing entries
 _Z95 = 1.959963984540054
 
@@ -52,7 +52,7 @@ def _draw_states(axes: Any, state: np.ndarray) -> None:
     groups = np.array_split(state, min(len(state), _MOST_LINES))
     image = np.stack([colours[group].mean(axis=0) for group in groups])
     extent = (-0.5, state.shape[1] - 0.5, len(state) - 0.5, -0.5)
-    axes.imshow(image, aspect="auto", interpolation="antialiased", extent=extent)
+    axes.imshow(image, aspect="auto", interpolation="nearest", extent=extent)
     axes.grid(visible=False)
     shares = np.bincount(state.ravel(), minlength=3) / state.size
     labels = [f"{name} ({100 * share:.0f} %)" for name, share in zip(_STATES, shares, strict=True)]

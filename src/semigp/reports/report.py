@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from .kinds.base import Subject, Tell
 
 # The kind of report of every class, by the name of its module in `kinds`.
@@ -50,6 +52,8 @@ def write(subject: Subject, path: Any) -> Path:
     name = type(subject.model).__name__
     if name not in _KINDS:
         raise TypeError(f"There is no report on a {name}. There are reports on {', '.join(_KINDS)}.")
+    if hasattr(subject.model, "fit"):
+        check_is_fitted(subject.model)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

@@ -15,6 +15,7 @@ __all__ = [
     "MISSING",
     "MISSING_AMONG_NUMBERS",
     "Format",
+    "NumberFormat",
     "find_number_format",
     "find_time_format",
     "is_missing_word",

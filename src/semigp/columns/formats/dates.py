@@ -30,6 +30,11 @@ class DateFormat:
     is_padded: bool = True  # 01/02/2018 rather than 1/2/2018
     is_open: bool = False  # whether day and month could change places in every cell
 
+    @property
+    def is_day_first(self) -> bool | None:
+        """Whether the day is before the month. None if the format has only one order."""
+        return self.date.startswith("%d") if any(order in self.date for order in _OTHER_ORDER) else None
+
     @classmethod
     def find(cls, cells: Collection[str], is_day_first: bool | None = None) -> DateFormat | None:
         """The format of a column, given its cells without spaces around them.

@@ -28,8 +28,9 @@ def tell(subject: Subject) -> Report:
         add_missing(page, subject.X)
         add_relations(page, subject.X)
     add_left_out(page, found, [f"{way} was left out: {reason}" for way, reason in found.left_out.items()])
-    arguments = "X, y" if subject.y is not None else "X"
-    python = f'found = compare({arguments})\nprint(found)\nreport(found, "report.html", {arguments})\n'
+    arguments = "" if subject.X is None else ", X" if subject.y is None else ", X, y"
+    told = arguments[2:] or 'series, task="forecast"'
+    python = f'found = compare({told})\nprint(found)\nreport(found, "report.html"{arguments})\n'
     add_settings(page, subject, "compare, report", python)
     return page
 

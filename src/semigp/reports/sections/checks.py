@@ -36,7 +36,7 @@ def add_checks(page: Report, found: HeldBack, names: list[str]) -> None:
         truth, mean, std, guess = (part[:, j] for part in (found.truth, found.mean, found.std, found.guess))
         rmse, plain = (float(np.sqrt(np.nanmean((truth - each) ** 2))) for each in (mean, guess))
         rows.append([name, told_number(rmse, 4), told_number(plain, 4), told_share(scores.coverage(truth, mean, std))])
-    page.table("Held-back rows.", ["output", "RMSE", "RMSE of the mean", "inside 95 %"], rows)
+    page.table("Held-back rows.", ["output", "RMSE", "RMSE of a constant", "inside 95 %"], rows)
     _draw(page, found, names[0], f" of {names[0]}" if len(names) > 1 else "")
     _add_strange(page, found, names)
 
@@ -50,7 +50,7 @@ def _draw(page: Report, found: HeldBack, name: str, of: str) -> None:
     page.figure(
         drawing,
         f"Calibration{of}: the share of true values inside intervals, against the level of the intervals. On the "
-        "diagonal, intervals hold what they promise; below it, they are too narrow.",
+        "diagonal, intervals hold what they promise; below it they are too narrow, and above it too wide.",
         "Share of true values inside intervals, against their level.",
     )
     drawing = Drawing((6.4, 3.2))

@@ -112,4 +112,4 @@ def add_relations(page: Report, X: Any) -> None:
         return
     best = sorted(clear, key=lambda pair: -found[pair])[:_MOST_PAIRS]
     rows = [[str(names[i]), str(names[j]), f"{found[i, j]:.2f}"] for i, j in best]
-    page.table("The strongest relations.", ["column", "and", "strength"], rows)
+    page.table(f"The strongest relations.{more}", ["column", "and", "strength"], rows)
