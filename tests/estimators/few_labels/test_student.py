@@ -14,7 +14,7 @@ LABELLED = np.array([3, 20, 41])
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_it_is_a_weighted_logistic_regression_that_is_as_sure_as_squared_probabilities(n_classes):
-    """scikit-learn's with the same weights, of rows in units of their mean length, and the best of 2001 factors; 1e-3."""
+    """scikit-learn's with these weights, of rows in units of their mean length, and the best of 2001 factors; 1e-3."""
     probabilities = RANDOM.dirichlet(np.ones(n_classes), 60)
     column = LabelColumn(LABELLED, np.array([0, 1, n_classes - 1]), n_classes, np.array([0.5, 1.5, 1.0]))
     taught = probabilities.copy()
