@@ -40,8 +40,8 @@ DATA: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
     "breast cancer": (350, 219, 8, (6, 12, 25, 60)),
 }
 TITLES = {"oil": "oil flow", "usps": "USPS 0, 2, 4, 6", "digits": "digits 0-9 (8 × 8)"}
-# Seeds below 6000 were used while the method was developed, and those from 5000 on in an earlier report.
-FIRST_SEED = 6000
+# Seeds below 5000 were used while the method was developed, and those from 5000 and 6000 on in earlier reports.
+FIRST_SEED = 7000
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"trials": {"oil": 2, "usps": 1}},
     "paper": {"trials": {"oil": 20, "usps": 8, "digits": 8, "wine": 20, "breast cancer": 20}},

@@ -61,8 +61,8 @@ class SemiSupervisedGPClassifier(
         used.
     classifier : "auto" or scikit-learn classifier
         "auto" mixes several Gaussian processes on the labels, in the latent space and on the rows themselves. Each is
-        weighted by how well it explains the labels. Here labelled rows are at their means. Any other classifier is
-        trained on latent inputs in units of their lengthscales.
+        weighted by how well it explains the labels. Together they teach a linear classifier, the student. Here labelled
+        rows are at their means. Any other classifier is trained on latent inputs in units of their lengthscales.
     n_inducing : int, optional
         The number of inducing points. By default a twelfth of the rows, at least 50 and at most 100.
     back_constrained, scaling, max_iter, callback
@@ -86,7 +86,7 @@ class SemiSupervisedGPClassifier(
     classifiers_ : list
         The fitted classifier, or one for each of several labels.
     head_weights_ : dict, list of dict for several labels, or None
-        With "auto", the weight of each Gaussian process.
+        With "auto", the weight of each Gaussian process and of the student.
     embedding_, embedding_std_, relevance_, n_relevant_, bound_, fit_report_
         As in `BayesianGPLVM`.
     labelled_ : (l,)

@@ -10,8 +10,13 @@ distance, or be alike along clusters, which a graph of neighbours shows. They ma
   linear in the columns. They are weighted by their evidence. Labels near the border between classes matter most to
   them, which is best where classes overlap.
 
-Both kinds have the same weight. What they predict for all rows teaches a linear classifier, the `Student`, which has
-the rest.
+Probabilities of the GPs are averaged, and both kinds have the same weight. What they predict for all rows teaches a
+linear classifier, the `Student`. The answer is the weighted geometric mean of both,
+
+    p ∝ p_GPs^(1 - w) · p_student^w
+
+An average of two unlike opinions is too unsure where both are right. Their product is as sure as they are, and where
+they contradict each other it is still unsure.
 """
 
 from __future__ import annotations
@@ -34,8 +39,10 @@ _REGRESSIONS = {"all": ((0, 1, 2, 3), 2.0), "distances": ((2, 3), 1.0)}
 _CLASSIFIERS = {"latent": ((0, 2), 6.0), "graph of columns": ((1,), 4.0), "linear": ((4,), 1.0)}
 # The medians of the hyperpriors on the signals of the parts, for classifiers. Along a graph classes hardly mix.
 _SIGNALS = (1000.0, 1000.0, 100.0, 100.0, 30.0)
-# The weight of the linear classifier that the others teach.
-_STUDENT = 0.2
+# The weight w of the linear classifier that the others teach.
+_STUDENT = 0.25
+# Probabilities are at least this before their logarithm is taken.
+_LEAST = 1e-12
 # Log weights are log likelihoods times this number over the square root of the number of labels, but at most once:
 # differences between likelihoods have standard errors that grow with that root.
 _TRUST = 3.0
@@ -77,7 +84,10 @@ class LabelMixture:
 
     def predict(self, locations: Locations) -> np.ndarray:
         """The probabilities of the classes (n, c)."""
-        return (1.0 - _STUDENT) * self._taught(locations) + _STUDENT * self._student.predict(locations.columns)
+        gps, student = self._taught(locations), self._student.predict(locations.columns)
+        # log p = (1 - w) log p_GPs + w log p_student, up to a constant in each row
+        logs = (1.0 - _STUDENT) * np.log(np.maximum(gps, _LEAST)) + _STUDENT * np.log(np.maximum(student, _LEAST))
+        return softmax(logs, axis=1)
 
     def _taught(self, locations: Locations) -> np.ndarray:
         """What the GPs predict, without the student."""
