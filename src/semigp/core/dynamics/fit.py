@@ -44,7 +44,7 @@ def fit(
     explain what they cannot explain yet, and they would learn to predict one step only. After each round, the chain
     becomes its own reference (see `ChainMoves`).
     """
-    each = -(-max_iter // 3)
+    each = -(-max_iter // 4)
     rounds = (
         Stage("held signal-to-noise", min(_HELD_ITERATIONS, max_iter), (*_IDLE, *_SIGNAL_AND_NOISE)),
         Stage("held process noise", each, (*_IDLE, *_PROCESS_NOISE)),
