@@ -11,7 +11,7 @@ from ....progress import steps as in_steps
 from ...forecasting.weights import best_weights, score_terms
 
 _PATHS = 128
-_LEAST_STAYING = 0.8  # of the paths that weigh a member, or it gets no weight
+_LEAST_STAYING = 0.5  # of the paths that weigh a member, or it gets no weight
 
 
 class Member(Protocol):
@@ -41,7 +41,7 @@ def weigh(
     """The weights with which a mixture would have simulated the second half of the longest series best.
 
     Nobody knows that half but through the parameters. A simulation must be that long, because a member that drifts does
-    so slowly. Where more than a fifth of its paths leave the bounds, a member gets no weight.
+    so slowly. Where more than half of its paths leave the bounds, a member gets no weight.
     """
     longest = int(np.argmax(lengths))
     stop = int(np.cumsum(lengths)[longest])
