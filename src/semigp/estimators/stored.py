@@ -75,8 +75,10 @@ def stored_classes() -> dict[str, type]:
     from .common.units import Units
     from .deep.regressor import DeepGPRegressor
     from .deep.stacked_component import StackedComponent
-    from .dynamics.kinds.markov import Markov, MarkovMember
+    from .dynamics.kinds.markov import Markov
+    from .dynamics.kinds.markov_member import MarkovMember
     from .dynamics.kinds.over_time import TimeDriven
+    from .dynamics.kinds.stateless_members import MarginalMember, PastMember
     from .dynamics.kinds.time_member import TimeMember
     from .dynamics.state_space import StateSpaceGP
     from .few_labels.classifier import SemiSupervisedGPClassifier
@@ -119,7 +121,8 @@ def stored_classes() -> dict[str, type]:
         GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
         ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
         Driven, DrivenMember, SharedGPLVM, ViewPosteriors, ViewTable,
-        Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, StateAnswer, Chain, ChainMoves, ChainReference,
+        Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, PastMember, MarginalMember, StateAnswer,
+        Chain, ChainMoves, ChainReference,
         StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
         Driven, DrivenMember, DeepGPRegressor, HiddenLayer, StackedComponent,
         Driven, DrivenMember, Student,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import jax
 import numpy as np
 import pytest
 
@@ -9,7 +10,9 @@ from semigp.core.dynamics import fit as fitting
 from semigp.core.dynamics.chain import ChainMoves
 from semigp.core.dynamics.linear import LinearModel
 from semigp.core.dynamics.start import make_data, start
+from semigp.core.inputs.beliefs import InputBelief
 from semigp.core.numerics.precision import in_float64
+from semigp.core.sparse.targets import Targets
 from tests import oracles
 from tests.core.dynamics.systems import A, B, C, Q, R, certain_model, series
 
@@ -50,12 +53,30 @@ def test_rebasing_changes_nothing(fitted):
 
 
 def test_rounds(fitted):
-    (model, _), (found, report) = fitted
+    (begin, _), (model, _, report) = fitted
     assert [name for name, *_ in report.stages] == [
         "held signal-to-noise", "held process noise", "held process noise, again", "all",
     ]  # fmt: skip
-    np.testing.assert_allclose(found[0][0].transition.noise_variance, model.transition.noise_variance, rtol=1e-12)
-    assert (np.abs(found[1][0].transition.noise_variance / model.transition.noise_variance - 1.0) > 1e-3).all()
+    assert (np.abs(model.transition.noise_variance / begin.transition.noise_variance - 1.0) > 1e-3).all()
     assert (np.diff(report.trace) > -1e-6).all()
     # The noise that was added has a variance of .01, in units of a series of variance .5.
-    assert 0.004 < found[1][0].observation.noise_variance[0] < 0.025
+    assert 0.004 < model.observation.noise_variance[0] < 0.025
+
+
+def test_hidden_steps_are_as_if_they_were_not_there(fitted):
+    """The oracle is the same chain, cut off: its bound, and the functions that it gives."""
+    _, (model, data, _) = fitted
+    hidden = data.without(np.arange(60) >= 40)
+
+    def first(part):
+        return jax.tree.map(lambda rows: rows[:40], part)
+
+    targets = Targets(data.targets.values[:40], data.targets.weights[:40], data.targets.group)
+    names = ("inputs", "is_first", "is_real", "reference")
+    short = replace(data, targets=targets, **{name: first(getattr(data, name)) for name in names})
+    shorter = replace(model, states=first(model.states))
+    values = [float(in_float64(fitting.objective)(*each)) for each in ((model, hidden), (shorter, short))]
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-10)
+    points = InputBelief(np.array([[0.5, -1.0], [0.0, 0.3]]), np.zeros((2, 2)))
+    seen = [fitting.answer(*each).observation.predict(points) for each in ((model, hidden), (shorter, short))]
+    np.testing.assert_allclose(seen[0], seen[1], rtol=1e-6)

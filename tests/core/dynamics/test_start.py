@@ -1,5 +1,6 @@
 """The start of a fit is the answer of the linear model, in a form that the fit can use."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -22,6 +23,16 @@ def test_start_is_the_answer_of_the_linear_model(random, cap):
     np.testing.assert_allclose(model.transition.noise_variance, expected)
     assert model.transition.inducing_inputs.shape == (9, 3)
     assert model.observation.inducing_inputs.shape == (9, 2)
+
+
+def test_series_of_nearly_the_same_length_share_one_program(random):
+    """A program is compiled for shapes, and these are the same from 241 to 256 steps."""
+    shapes = []
+    for n in (241, 250, 256):
+        values, inputs = random.normal(size=(n, 1)), random.normal(size=(n, 1))
+        begin = start(values, values, inputs, np.arange(n) == 0, 2, 9, 1e-2, 0)
+        shapes.append([np.shape(leaf) for leaf in jax.tree.leaves(begin)])
+    assert shapes[0] == shapes[1] == shapes[2]
 
 
 def test_points_are_spread(random):

@@ -78,6 +78,13 @@ def test_states_and_report(driven):
     assert model.series_names_ == ["value"]
 
 
+@pytest.mark.parametrize(("steps", "count"), [(90, 15), (201, 20), (211, 25), (250, 25), (1000, 40)])
+def test_default_number_of_inducing_points_is_round(steps, count):
+    model = StateSpaceGP()
+    model._series, model._seed = [np.zeros((steps, 1))], 0
+    assert model._settings(None).n_inducing == count
+
+
 def test_saved_model_is_the_same(driven, tmp_path):
     model, _, inputs, _ = driven
     model.save(tmp_path / "model.semigp")

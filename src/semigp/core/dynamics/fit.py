@@ -36,15 +36,15 @@ _TOLERANCE = 1e-7
 
 def fit(
     model: StateModel, data: StateData, max_iter: int, callback: Callback | None = None
-) -> tuple[list[tuple[StateModel, StateData]], FitReport]:
-    """Raise the bound in four rounds. Returns what was found by the end of the third and of the fourth.
+) -> tuple[StateModel, StateData, FitReport]:
+    """Raise the bound in four rounds.
 
     Signal and noise are held in the first round, and the process noise in the first three, at the small value at which
     it starts. The functions must then carry states over long stretches. Released at once, the process noise would
     explain what they cannot explain yet, and they would learn to predict one step only. After each round, the chain
     becomes its own reference (see `ChainMoves`).
     """
-    each = -(-max_iter // 3)
+    each = -(-max_iter // 4)
     rounds = (
         Stage("held signal-to-noise", min(_HELD_ITERATIONS, max_iter), (*_IDLE, *_SIGNAL_AND_NOISE)),
         Stage("held process noise", each, (*_IDLE, *_PROCESS_NOISE)),
@@ -52,15 +52,13 @@ def fit(
         Stage("all", each, _IDLE),
     )
     reports: list[FitReport] = []
-    found: list[tuple[StateModel, StateData]] = []
     for stage in rounds:
         model, report = raise_bound(model, data, stage, callback)
         model, data = rebased(model, data)
         reports.append(report)
-        found.append((model, data))
         if report.status in ("interrupted", "failed"):
             break
-    return found[-2:], _joined(reports, model)
+    return model, data, _joined(reports, model)
 
 
 def _joined(reports: Sequence[FitReport], model: StateModel) -> FitReport:
@@ -150,12 +148,13 @@ def statistics(model: StateModel, data: StateData) -> tuple[Statistics, Statisti
     return statistics_of(model, chain, chain.covariances(), data)
 
 
-def infer(model: StateModel, data: StateData, extra: tuple[Statistics, Statistics]) -> StateAnswer:
-    """The answer for new series, given the statistics of the series that a model was fitted to.
+def infer(model: StateModel, data: StateData, extra: tuple[Statistics, Statistics] | None = None) -> StateAnswer:
+    """The answer for new series, given the statistics of the series that a model was fitted to, if these still count.
 
     The parameters are held. q(U) rests on all series, and the q(X) of the old ones does not change.
     """
-    data = replace(data, targets=in_own_groups(data.targets))
+    if extra is not None:
+        data = replace(data, targets=in_own_groups(data.targets))
     model, _ = raise_bound(model, data, Stage("states", _STATE_ITERATIONS, _FUNCTIONS), extra=extra)
     return answer(model, data, extra)
 

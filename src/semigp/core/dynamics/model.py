@@ -18,10 +18,12 @@ import math
 from dataclasses import replace
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Bool, Float
 
 from ..hyperpriors import LogNormal, log_hyperprior
 from ..kernels import Kernel
+from ..numerics.padding import pad_rows
 from ..numerics.paths import by_path
 from ..numerics.pytrees import pytree
 from ..numerics.types import Array
@@ -72,6 +74,13 @@ class StateData:
     reference: ChainReference
     hyperpriors: dict[str, LogNormal]
     jitter: Float[Array, ""]
+
+    def without(self, is_hidden: Bool[np.ndarray, " k"]) -> StateData:
+        """The same data, in which the last steps of some series are padding. NumPy."""
+        is_hidden = pad_rows(is_hidden, len(self.is_real))
+        seen, known = ~is_hidden[:, None], self.targets
+        targets = Targets(known.values * seen, known.weights * seen, known.group)
+        return replace(self, targets=targets, is_first=self.is_first | is_hidden, is_real=self.is_real & ~is_hidden)
 
 
 def transition_statistics(

@@ -58,7 +58,7 @@ def start(
 
 def make_data(values: np.ndarray, inputs: np.ndarray, is_first: np.ndarray, moments: Moments) -> StateData:
     """The data of a fit whose reference is a chain, filled up to a round number of steps."""
-    count, (n, q) = nearly(len(values), share=16), moments.mean.shape
+    count, (n, q) = nearly(len(values), share=8), moments.mean.shape
     targets = Targets.of(values)
     padded = Targets(pad_rows(targets.values, count), pad_rows(targets.weights, count), targets.group)
     factor, covariances = np.tile(np.eye(q), (2, count, 1, 1))

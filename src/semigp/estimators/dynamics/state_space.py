@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.numerics import checks
+from ...core.numerics.padding import round_up
 from ...core.search.report import Callback, FitReport
 from ...progress import told, watched
 from ...runtime import computing
@@ -26,8 +27,9 @@ from ..forecasting.checks import check_length, read_covariates
 from .backtests import backtest
 from .kinds import KINDS, Dynamics, Settings
 
-# The default number of inducing points is one for this many steps, but between these two numbers.
-_STEPS_PER_INDUCING, _INDUCING = 10, (15, 40)
+# The default number of inducing points is one for this many steps, up to a round number, but between these two numbers.
+# Series of nearly the same length then share one compiled program.
+_STEPS_PER_INDUCING, _ROUND, _INDUCING = 10, 5, (15, 40)
 
 
 class StateSpaceGP(Saved, ShownInNotebooks):
@@ -47,7 +49,7 @@ class StateSpaceGP(Saved, ShownInNotebooks):
         "markov" is the model above. With "time" the states are smooth functions of time, each with its own
         lengthscale, and there are no inputs: for series with many outputs of which some are missing for a while.
     n_inducing : int, optional
-        The number of inducing points of each function. By default a tenth of the steps, at least 15 and at most 40.
+        The number of inducing points of each function. By default about a tenth of the steps, from 15 to 40.
     max_iter : int
         The largest number of iterations of the optimiser.
     callback : callable, optional
@@ -153,7 +155,7 @@ class StateSpaceGP(Saved, ShownInNotebooks):
 
     def _settings(self, callback: Callback | None) -> Settings:
         steps = sum(map(len, self._series))
-        n_inducing = self.n_inducing or int(np.clip(steps // _STEPS_PER_INDUCING, *_INDUCING))
+        n_inducing = self.n_inducing or int(np.clip(round_up(steps // _STEPS_PER_INDUCING, _ROUND), *_INDUCING))
         return Settings(self.n_states, n_inducing, self.max_iter, self._seed, callback)
 
     def _keep(self, watch: Stopwatch) -> StateSpaceGP:

@@ -82,6 +82,11 @@ class SeriesModel:
         extra = features(longer, standard_covariates(self.covariate_scale, joined[1]), len(standard))
         return longer.with_gaps(standard, extra, self.over_time, settings)
 
+    def until(self, step: int) -> SeriesModel:
+        """The model without the values from a step on, and with the same parameters."""
+        cut = {name: getattr(self, name)[:step] for name in ("values", "covariates", "offsets")}
+        return replace(self, pasts=self.pasts[:, :step], **cut)
+
     # ---- forecasting
 
     def paths(self, ahead: np.ndarray, n_paths: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

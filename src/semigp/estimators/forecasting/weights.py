@@ -9,7 +9,7 @@ and convex, so that the best weights are found without a switch from one prior t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,15 +52,19 @@ def weigh(
 
 
 def _terms(priors, past, covariates, is_known, origin, horizon) -> tuple[np.ndarray, np.ndarray]:
-    """E|x_k - y| (K, h, p) and E|x_j - x_k| (K, K, h, p) of forecasts from one origin; NaN where y is not known."""
+    """The terms of the score of forecasts from one origin; NaN where y is not known."""
     end = origin + horizon
     truth = np.where(is_known[origin:end], past[origin:end], np.nan)
-    samples = np.stack(
-        [
-            np.quantile(prior.paths(past[:origin], covariates[:end], _PATHS, int(origin))[0], _QUANTILES, axis=0)
-            for prior in priors.values()
-        ]
-    )  # [K, quantiles, h, p]
+    found = [prior.paths(past[:origin], covariates[:end], _PATHS, int(origin))[0] for prior in priors.values()]
+    return score_terms(found, truth)
+
+
+def score_terms(paths: Sequence[np.ndarray], truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E|x_k - y| (K, h, p) and E|x_j - x_k| (K, K, h, p) of K sets of paths (s, h, p), by their quantiles.
+
+    They are NaN where the truth (h, p) is.
+    """
+    samples = np.stack([np.quantile(each, _QUANTILES, axis=0) for each in paths])  # [K, quantiles, h, p]
     errors = np.mean(np.abs(samples - truth), axis=1)
     apart = np.array([[_distance(a, b) for b in samples] for a in samples])
     return errors, np.where(np.isnan(truth), np.nan, apart)

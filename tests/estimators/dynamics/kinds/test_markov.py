@@ -1,14 +1,14 @@
-"""Members of Markov dynamics, and how they are mixed."""
+"""The mixture of members with and without states."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from semigp import scores
 from semigp.core.search.report import Progress
 from semigp.estimators.dynamics.kinds import Settings
-from semigp.estimators.dynamics.kinds.markov import _crps, fit
+from semigp.estimators.dynamics.kinds.markov import fit
+from semigp.estimators.dynamics.kinds.stateless_members import MarginalMember, PastMember
 
 SETTINGS = Settings(n_states=2, n_inducing=8, max_iter=9, random_state=0)
 
@@ -24,22 +24,28 @@ def fitted(series):
     return fit(series, None, SETTINGS)
 
 
-def test_weights_are_shares(fitted):
-    assert len(fitted.weights) == len(fitted.members)
-    np.testing.assert_allclose(fitted.weights.sum(), 1.0)
+def test_members_and_their_weights(fitted, series):
+    """Functions of the past know one series only, so that the mixture of two series has none."""
+    assert len(fitted.weights) == len(fitted.members) + len(fitted.stateless)
+    np.testing.assert_allclose(fitted.weights.sum(), 1.0, atol=1e-5)  # they are rounded to six digits
     assert (fitted.weights >= 0).all()
+    assert [type(member) for member in fitted.stateless] == [MarginalMember]
+    alone = fit(series[:1], None, SETTINGS)
+    assert [type(member) for member in alone.stateless] == [PastMember, MarginalMember]
 
 
-def test_complete_is_the_mixture_of_the_members(fitted):
-    """Mean and variance of a mixture, member by member."""
-    alone = [replace(fitted, weights=row).complete(None, None) for row in np.eye(len(fitted.members))]
+def test_complete_is_the_mixture_of_the_members_with_states(fitted):
+    """Mean and variance of a mixture, member by member. What members without states count does not matter."""
+    count = len(fitted.members)
+    alone = [replace(fitted, weights=row).complete(None, None) for row in np.eye(count, len(fitted.weights))]
     found = fitted.complete(None, None)
+    weights = fitted.weights[:count] / fitted.weights[:count].sum()
     for number in range(2):
         means, variances = (np.stack([one[number][part] for one in alone]) for part in (0, 1))
-        mean = np.tensordot(fitted.weights, means, 1)
-        np.testing.assert_allclose(found[number][0], mean, atol=1e-10)
-        second = np.tensordot(fitted.weights, variances + means**2, 1)
-        np.testing.assert_allclose(found[number][1], second - mean**2, atol=1e-8)
+        mean = np.tensordot(weights, means, 1)
+        np.testing.assert_allclose(found[number][0], mean, atol=1e-7)
+        second = np.tensordot(weights, variances + means**2, 1)
+        np.testing.assert_allclose(found[number][1], second - mean**2, atol=1e-7)
 
 
 def test_paths_continue_the_series_that_is_asked_for(fitted, series):
@@ -50,6 +56,15 @@ def test_paths_continue_the_series_that_is_asked_for(fitted, series):
         assert np.abs(paths.mean() - np.sin(len(values) / 3)) < 5 * paths.std()
 
 
+def test_bounds_of_paths(fitted, series):
+    """Paths may leave the training values by half their range."""
+    values = np.concatenate(series)
+    margin = 0.5 * np.ptp(values)
+    np.testing.assert_allclose(
+        fitted.members[0].bounds[:, 0], [values.min() - margin, values.max() + margin], rtol=1e-12
+    )
+
+
 def test_a_callback_ends_the_fit(series):
     told: list[Progress] = []
 
@@ -57,25 +72,17 @@ def test_a_callback_ends_the_fit(series):
         told.append(progress)
         return len(told) == 3
 
-    found = fit(series, None, replace(SETTINGS, callback=stop))
+    found = fit(series[:1], None, replace(SETTINGS, callback=stop))
     assert found.report.status == "interrupted"
     assert len(told) == 3
     assert told[0].parts == 3
+    assert [type(member) for member in found.stateless] == [MarginalMember]
 
 
-def test_steps_for_which_a_path_stays(fitted, series):
-    """The training values lie between -1.2 and 1.2 or so; a path may leave them by half their range."""
-    member = fitted.members[0]
-    values = np.concatenate(series)
-    edge = values.max() + 0.5 * np.ptp(values)
-    paths = np.zeros((3, 5, 1))
-    paths[0, 3], paths[1, 3], paths[2, 0] = edge + 0.01, edge - 0.01, -10.0
-    np.testing.assert_array_equal(member.stays(paths), [3, 5, 0])
-
-
-def test_score_of_samples(random):
-    """The oracle is the score with which forecasts are compared."""
-    samples, truth = random.normal(size=(40, 6, 2)), random.normal(size=(6, 2))
-    np.testing.assert_allclose(_crps(samples, truth).mean(), scores.sample_crps(truth, samples), rtol=1e-12)
-    truth[2] = np.nan
-    assert np.isnan(_crps(samples, truth)[2]).all()
+def test_a_callback_ends_the_search_for_a_function_of_the_past(series):
+    """It comes behind the members with states, and an interrupt there is reported."""
+    settings = replace(SETTINGS, callback=lambda progress: progress.stage not in known)
+    known = {stage for stage, *_ in fit(series[:1], None, replace(SETTINGS, max_iter=1)).report.stages}
+    found = fit(series[:1], None, settings)
+    assert len(found.members) == 3
+    assert found.report.status == "interrupted"
