@@ -53,10 +53,12 @@ def test_rebasing_changes_nothing(fitted):
 
 
 def test_rounds(fitted):
-    (begin, _), (model, _, report) = fitted
+    (begin, _), (found, report) = fitted
+    (held, _), (model, _) = found
     assert [name for name, *_ in report.stages] == [
         "held signal-to-noise", "held process noise", "held process noise, again", "all",
     ]  # fmt: skip
+    np.testing.assert_allclose(held.transition.noise_variance, begin.transition.noise_variance, rtol=1e-12)
     assert (np.abs(model.transition.noise_variance / begin.transition.noise_variance - 1.0) > 1e-3).all()
     assert (np.diff(report.trace) > -1e-6).all()
     # The noise that was added has a variance of .01, in units of a series of variance .5.
@@ -65,7 +67,7 @@ def test_rounds(fitted):
 
 def test_hidden_steps_are_as_if_they_were_not_there(fitted):
     """The oracle is the same chain, cut off: its bound, and the functions that it gives."""
-    _, (model, data, _) = fitted
+    _, ((_, (model, data)), _) = fitted
     hidden = data.without(np.arange(60) >= 40)
 
     def first(part):

@@ -36,8 +36,8 @@ _TOLERANCE = 1e-7
 
 def fit(
     model: StateModel, data: StateData, max_iter: int, callback: Callback | None = None
-) -> tuple[StateModel, StateData, FitReport]:
-    """Raise the bound in four rounds.
+) -> tuple[list[tuple[StateModel, StateData]], FitReport]:
+    """Raise the bound in four rounds. Returns what was found by the end of the third and of the fourth.
 
     Signal and noise are held in the first round, and the process noise in the first three, at the small value at which
     it starts. The functions must then carry states over long stretches. Released at once, the process noise would
@@ -52,13 +52,15 @@ def fit(
         Stage("all", each, _IDLE),
     )
     reports: list[FitReport] = []
+    found: list[tuple[StateModel, StateData]] = []
     for stage in rounds:
         model, report = raise_bound(model, data, stage, callback)
         model, data = rebased(model, data)
         reports.append(report)
+        found.append((model, data))
         if report.status in ("interrupted", "failed"):
             break
-    return model, data, _joined(reports, model)
+    return found[-2:], _joined(reports, model)
 
 
 def _joined(reports: Sequence[FitReport], model: StateModel) -> FitReport:

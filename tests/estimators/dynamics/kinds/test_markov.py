@@ -84,5 +84,5 @@ def test_a_callback_ends_the_search_for_a_function_of_the_past(series):
     settings = replace(SETTINGS, callback=lambda progress: progress.stage not in known)
     known = {stage for stage, *_ in fit(series[:1], None, replace(SETTINGS, max_iter=1)).report.stages}
     found = fit(series[:1], None, settings)
-    assert len(found.members) == 3
+    assert len(found.members) == 6
     assert found.report.status == "interrupted"

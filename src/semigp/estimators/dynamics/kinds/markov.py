@@ -95,7 +95,7 @@ class Markov:
 
 
 def fit(series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Settings) -> Markov:
-    """A member from every start, members without states, and the weights of all.
+    """Two members from every start, with process noise held and free, members without states, and the weights of all.
 
     The series are (T, p), with NaN in their gaps, and the inputs (T, c).
     """
@@ -108,14 +108,14 @@ def fit(series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Set
         past, last = PastMember.fitted(values, driving, settings)
         stateless.insert(0, past)
     weights = weigh([*members, *stateless], values, driving, lengths, settings.random_state)
-    report = reports[int(np.argmax(weights[: len(members)]))]
+    report = reports[int(np.argmax(weights[: len(members)])) // 2] if len(members) == 2 * len(reports) else reports[-1]
     if last.status == "interrupted":
         report = replace(report, status=last.status, message=last.message)
     return Markov(report, members, stateless, weights, lengths)
 
 
 def _members(values, filled, driving, is_first, settings) -> tuple[list[MarkovMember], list[FitReport]]:
-    """A member from every start, and their reports. After an interrupt, those that there are."""
+    """Two members from every start, and the reports of the starts. After an interrupt, those that there are."""
     starts = [(each, False) for each in (_FROM_OUTPUTS if driving.shape[1] else (np.inf, *_FROM_OUTPUTS))]
     starts += [(each, True) for each in _FROM_INPUTS if driving.shape[1]]
     bounds = np.stack(limits(values, _MARGIN))
@@ -125,8 +125,8 @@ def _members(values, filled, driving, is_first, settings) -> tuple[list[MarkovMe
         sizes = settings.n_states, settings.n_inducing, process_variance, settings.random_state
         begin = start(values, filled, driving, is_first, *sizes, from_inputs)
         told = labelled(settings.callback, part=number, parts=len(starts))
-        model, data, report = fit_member(*begin, settings.max_iter, told)
-        members.append(MarkovMember(model, data, answer(model, data), bounds))
+        found, report = fit_member(*begin, settings.max_iter, told)
+        members += [MarkovMember(model, data, answer(model, data), bounds) for model, data in found]
         reports.append(report)
         if report.status == "interrupted":
             break
