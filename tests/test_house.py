@@ -17,7 +17,6 @@ ELSEWHERE = {
     "estimators/views/view_table.py": "in views/test_shared.py",
     "estimators/dynamics/kinds/base.py": "a contract: those who keep it have tests",
     "estimators/dynamics/kinds/time_member.py": "in dynamics/kinds/test_over_time.py",
-    "estimators/few_labels/label_mixture.py": "in few_labels/test_classifier.py",
     "estimators/few_labels/spaces.py": "in few_labels/test_classifier.py",
     "estimators/forecasting/priors/driven_choice.py": "in forecasting/priors/test_driven.py",
     "estimators/forecasting/priors/driven_members.py": "in forecasting/priors/test_driven.py",
