@@ -23,7 +23,7 @@ from semigp.estimators.common import blocks as blocks_module
 from semigp.estimators.few_labels import classifier
 from semigp.estimators.imputation import imputer
 from semigp.estimators.latent import gplvm
-from semigp.estimators.regression import input_posterior, regressor
+from semigp.estimators.regression import input_posterior, predicting
 from semigp.estimators.streaming import regressor as streaming
 from semigp.progress import bar as bar_module
 
@@ -116,7 +116,7 @@ def test_rows_in_small_blocks_get_the_same(name, monkeypatch):
     fitted = clone(model).fit(*data)
     asked = {method: arguments for method, arguments in asked.items() if method != "sample_y"}
     expected = {method: getattr(fitted, method)(*arguments) for method, arguments in asked.items()}
-    for module in (classifier, imputer, gplvm, input_posterior, regressor, streaming):
+    for module in (classifier, imputer, gplvm, input_posterior, predicting, streaming):
         monkeypatch.setattr(module, "blocks", lambda *rows, size=0: blocks_module.blocks(*rows, size=2))
     for method, arguments in asked.items():
         np.testing.assert_allclose(getattr(fitted, method)(*arguments), expected[method], rtol=1e-7, atol=1e-9)

@@ -10,7 +10,7 @@ import pytest
 import semigp
 from semigp import StateSpaceGP
 
-SMALL = {"n_states": 2, "n_inducing": 10, "max_iter": 45, "random_state": 0}
+SMALL = {"n_states": 2, "n_inducing": 10, "max_iter": 60, "random_state": 0}
 T, AHEAD, NOISE = 70, 15, 0.15
 
 

@@ -20,18 +20,24 @@ def series():
 
 
 @pytest.fixture(scope="module")
+def long():
+    """A series that is long enough to trust a function of the past."""
+    return [np.sin(np.arange(100) / 3)[:, None] + 0.1 * np.random.default_rng(1).normal(size=(100, 1))]
+
+
+@pytest.fixture(scope="module")
 def fitted(series):
     return fit(series, None, SETTINGS)
 
 
-def test_members_and_their_weights(fitted, series):
-    """Functions of the past know one series only, so that the mixture of two series has none."""
+def test_members_and_their_weights(fitted, series, long):
+    """Functions of the past know one series only, and are not trusted in a short one."""
     assert len(fitted.weights) == len(fitted.members) + len(fitted.stateless)
     np.testing.assert_allclose(fitted.weights.sum(), 1.0, atol=1e-5)  # they are rounded to six digits
     assert (fitted.weights >= 0).all()
     assert [type(member) for member in fitted.stateless] == [MarginalMember]
-    alone = fit(series[:1], None, SETTINGS)
-    assert [type(member) for member in alone.stateless] == [PastMember, MarginalMember]
+    assert [type(member) for member in fit(series[:1], None, SETTINGS).stateless] == [MarginalMember]
+    assert [type(member) for member in fit(long, None, SETTINGS).stateless] == [PastMember, MarginalMember]
 
 
 def test_complete_is_the_mixture_of_the_members_with_states(fitted):
@@ -79,10 +85,10 @@ def test_a_callback_ends_the_fit(series):
     assert [type(member) for member in found.stateless] == [MarginalMember]
 
 
-def test_a_callback_ends_the_search_for_a_function_of_the_past(series):
+def test_a_callback_ends_the_search_for_a_function_of_the_past(long):
     """It comes behind the members with states, and an interrupt there is reported."""
     settings = replace(SETTINGS, callback=lambda progress: progress.stage not in known)
-    known = {stage for stage, *_ in fit(series[:1], None, replace(SETTINGS, max_iter=1)).report.stages}
-    found = fit(series[:1], None, settings)
+    known = {stage for stage, *_ in fit(long, None, replace(SETTINGS, max_iter=1)).report.stages}
+    found = fit(long, None, settings)
     assert len(found.members) == 6
     assert found.report.status == "interrupted"

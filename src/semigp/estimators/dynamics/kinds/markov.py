@@ -31,6 +31,8 @@ _FROM_OUTPUTS, _FROM_INPUTS = (3e-2, 3e-3), (1e-2, 3e-3)
 # A path is given up if it leaves the range of the training values by more than this share of the range.
 # Where fewer than another share stay, no more paths are drawn.
 _MARGIN, _LEAST_STAYING = 0.5, 0.5
+# A function of the past has chosen its lags with all values in view. In shorter series this flatters it too much.
+_FEWEST_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def fit(series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Set
     members, reports = _members(values, filled, driving, _is_first(lengths), settings)
     stateless: list[PastMember | MarginalMember] = [MarginalMember(filled)]
     last = reports[-1]
-    if len(series) == 1 and last.status != "interrupted":
+    if len(series) == 1 and len(values) >= _FEWEST_STEPS and last.status != "interrupted":
         past, last = PastMember.fitted(values, driving, settings)
         stateless.insert(0, past)
     weights = weigh([*members, *stateless], values, driving, lengths, settings.random_state)
