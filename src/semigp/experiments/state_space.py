@@ -173,7 +173,8 @@ values in the 95 % interval.
 The first half of each measurement trains; all of the second half is simulated from its inputs, beginning where the
 first half ends. RMSE and CRPS are in the units of the files. `StateSpaceGP` has four states. Where its members start,
 that there are two from every start, and which paths are given up was chosen with these second halves in view; how
-members are weighed was chosen on the first halves alone. What is known of the published figures, and what is not, is told with the experiment `systems`.
+members are weighed was chosen on the first halves alone. What is known of the published figures, and what is not, is
+told with the experiment `systems`.
 """
 _SIMULATED = f"""## Simulated systems with noise on the measurements
 
