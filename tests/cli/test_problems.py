@@ -97,7 +97,7 @@ CASES = [
     ),
     ("regress grades.csv -t y --error grade=1", WRONG_USE, "--error grade: error bars are for numbers, but 'grade'"),
     ("regress names.csv -t y --ignore who", BAD_DATA, "names.csv: no column is left to learn from"),
-    ("forecast dates.csv", BAD_DATA, "dates.csv, row 2, column 'date': this time occurs more than once"),
+    ("forecast dates.csv", BAD_DATA, "dates.csv, row 2, column 'date': this time occurs more than once: 2"),
     ("forecast uneven.csv", BAD_DATA, "The times of uneven.csv are irregular"),
     ("classify one_class.csv -l class", BAD_DATA, "column 'class': at least two classes are needed; there is only 'x'"),
     ("impute fake.parquet", BAD_DATA, "fake.parquet is not a Parquet file"),

@@ -133,3 +133,11 @@ def test_empty_columns_are_left_out_with_a_note(shell):
     (shell.folder / "t.csv").write_text("\n".join(["a,empty,b", *lines, "3,,"]) + "\n")
     for command in ("impute t.csv", "regress t.csv --target b", "compare t.csv --target b --minutes .1"):
         assert "column 'empty' is left out; it holds nothing." in shell(f"{command} -o out.csv").stderr
+
+
+def test_percent_in_one_file_only_is_told(shell):
+    for name, mark in (("old", "%"), ("new", "")):
+        lines = [f"{i % 9}{mark},{i % 9}" for i in range(30)]
+        (shell.folder / f"{name}.csv").write_text("\n".join(["p,y", *lines]) + "\n")
+    told = shell("regress old.csv --target y --predict new.csv -o out.csv").stderr
+    assert "new.csv, column 'p': an earlier file has another unit there" in told

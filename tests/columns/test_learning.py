@@ -111,3 +111,10 @@ def test_a_word_among_many_numbers_is_named():
     numbers = [str(i / 7) for i in range(40)]
     with pytest.raises(ValueError, match=r"Column 'a' holds 'unknown' in row 5, and numbers such as '0.0' elsewhere"):
         Columns.learn(pd.DataFrame({"a": [*numbers[:5], "unknown", *numbers[6:]]}))
+
+
+@pytest.mark.parametrize(("before", "now"), [(["50%", "20%"], [0.5]), ([50.0, 20.0], ["50%"])])
+def test_percent_on_one_side_only_is_told(before, now):
+    columns = Columns.learn(pd.DataFrame({"p": before}))
+    with pytest.warns(UserWarning, match="Column 'p': only the training rows, or only these rows, are in percent"):
+        columns.encode(pd.DataFrame({"p": now}))

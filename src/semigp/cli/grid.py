@@ -11,6 +11,11 @@ import polars as pl
 from ..series.grid import regular_grid, shown
 from .problems import Problem
 
+_TWICE = (
+    "this time occurs more than once: {}. Name the column of the series with --id if there are several. If clocks were "
+    "set back, write times with their offset, such as 2024-10-27T02:00+01:00."
+)
+
 
 def on_grid(table: pl.DataFrame, time: str, path: Path, note: Callable[[str], None]) -> pl.DataFrame:
     """The rows in order of time, with an empty row for each missing time."""
@@ -29,7 +34,8 @@ def on_grid(table: pl.DataFrame, time: str, path: Path, note: Callable[[str], No
 
 
 def _check(times: pl.Series, path: Path) -> None:
-    wrong = ((times.is_null(), "the time is missing"), (times.is_duplicated(), "this time occurs more than once"))
+    wrong = ((times.is_null(), "the time is missing."), (times.is_duplicated(), _TWICE))
     for is_wrong, what in wrong:
         if is_wrong.any():
-            raise Problem(f"{path}, row {is_wrong.arg_max() + 1}, column {times.name!r}: {what}.")
+            row = int(is_wrong.arg_max() or 0)
+            raise Problem(f"{path}, row {row + 1}, column {times.name!r}: {what.format(times[row])}")

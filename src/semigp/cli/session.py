@@ -86,6 +86,11 @@ class Session:
                     f"{path}, column {name!r}: {shortened(example)} is read with the month first; no cell tells "
                     "whether it is. If the day is first, add --day-first."
                 )
+            for name in self._sources[path].with_other_units(earlier):
+                self.note(
+                    f"{path}, column {name!r}: an earlier file has another unit there, such as 50% beside 0.5. The "
+                    "numbers are taken as they are."
+                )
         return self._sources[path]
 
     def tell(self, **facts: Any) -> None:

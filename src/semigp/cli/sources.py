@@ -54,6 +54,14 @@ class Source:
             if getattr(form, "is_open", False):
                 yield name, next(text for text in self.texts[name] if form.read(text.strip()) is not None)
 
+    def with_other_units(self, earlier: dict[str, Format]) -> Iterator[str]:
+        """The columns of numbers that have another unit than in earlier files, of which one is per cent."""
+        for name, form in earlier.items():
+            if name in self.table.columns and self.table[name].dtype.is_numeric():
+                units = {getattr(each, "unit", "") for each in (form, self.formats.get(name))}
+                if len(units) > 1 and "%" in units:
+                    yield name
+
     def as_written(self, table: pl.DataFrame, names: Sequence[str] | None = None) -> pl.DataFrame:
         """A table of results, in which columns of the file (or those with these names) are as the file writes them."""
         here = [name for name in names or table.columns if name in self.texts and name in table.columns]

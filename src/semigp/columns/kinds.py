@@ -14,7 +14,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers, with the smallest and the largest of them; both are None if no value is known."""
+    """A column of numbers, with the smallest and the largest of them; both are None if no value is known.
+
+    `unit` is that of text such as 12% or $3.20.
+    """
 
     width: ClassVar[int] = 1  # places in an expanded table
 
@@ -22,6 +25,7 @@ class Number:
     is_whole: bool
     lower: float | None
     upper: float | None
+    unit: str = ""
 
     def nearest(self, codes: np.ndarray) -> np.ndarray:
         """The possible values that are nearest to any floats."""

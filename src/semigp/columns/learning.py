@@ -37,7 +37,7 @@ def learn_kind(cells: Cells, name: Any, is_categorical: bool) -> Kind | str:
     known = numbers[~np.isnan(numbers)]
     if not len(known):
         return Number(name, False, None, None)
-    return Number(name, is_whole(known), float(known.min()), float(known.max()))
+    return Number(name, is_whole(known), float(known.min()), float(known.max()), _unit(cells))
 
 
 def _numbers(cells: Cells, name: Any) -> np.ndarray | None:
@@ -51,6 +51,12 @@ def _numbers(cells: Cells, name: Any) -> np.ndarray | None:
         return None
     check_finite(found[0], name)
     return found[0]
+
+
+def _unit(cells: Cells) -> str:
+    """The unit that text such as 12% has behind or before its numbers."""
+    found = read_numbers(cells.items or []) if cells.form == "text" else None
+    return getattr(found[1], "unit", "") if found is not None else ""
 
 
 def _check_slips(cells: Cells, name: Any) -> None:
@@ -130,6 +136,13 @@ def _number_codes(cells: Cells, kind: Number) -> np.ndarray:
     if numbers is None:
         strange = next((item for item in cells.known if isinstance(item, str) and number_in(item) is None), cells.form)
         raise ValueError(f"Column {kind.name!r} held numbers in training, but now {strange!r}. Convert it to numbers.")
+    if cells.is_known.any() and "%" in (units := {kind.unit, _unit(cells)}) and len(units) > 1:
+        warnings.warn(
+            f"Column {kind.name!r}: only the training rows, or only these rows, are in percent, as 50% beside 0.5. "
+            "The numbers are taken as they are.",
+            UserWarning,
+            stacklevel=2,
+        )
     return numbers
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .style import Drawn, canvas, drawn, name_columns, plain
+from .style import Drawn, canvas, drawn, name_columns, plain, shortened
 
 
 @drawn
@@ -25,7 +25,7 @@ def draw_associations(strength: Any, names: Sequence[Any], ax: Any = None) -> Dr
         image = axes.imshow(shown, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
         axes.grid(visible=False)
         name_columns(axes, names)
-        axes.set_yticks(range(q), [plain(name)[:18] for name in names])
+        axes.set_yticks(range(q), [plain(shortened(name)) for name in names])
         axes.figure.colorbar(image, ax=axes, label="strength", shrink=0.8)
     first, second = np.triu_indices(q, 1)
     labels = np.array([str(name) for name in names])

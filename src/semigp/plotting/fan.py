@@ -40,6 +40,7 @@ def draw_fan(
                 for path in forecast.paths[:n_paths].reshape(-1, len(forecast), len(names))[:, :, column]:
                     panel.plot(table["time"][count:], path, color=COLOURS[0], lw=0.5, alpha=0.7, zorder=1.9)
             panel.set_ylabel(plain(names[column]))
+            _write_dates(panel, table["time"])
         panels[0].legend(ncols=6, **ABOVE)
     table = {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
     return panels[0] if len(panels) == 1 else panels, table
@@ -93,6 +94,16 @@ def _draw_panel(axes: Any, table: dict[str, np.ndarray], count: int, bands: list
     axes.plot(time[after], table["median"][after], color=COLOURS[0], lw=1.8, label="median")
     if not np.isnan(table["truth"]).all():
         axes.plot(time[after], table["truth"][after], "k--", lw=1, label="truth")
+
+
+def _write_dates(axes: Any, time: np.ndarray) -> None:
+    """A few dates below the axis, without what they have in common."""
+    if time.dtype.kind == "M":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(maxticks=8)
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
 
 
 def _times(timeline: Any, length: int, count: int, steps: int) -> np.ndarray:

@@ -74,9 +74,15 @@ def plain(name: Any) -> str:
     return f"\u200b{text}" if text.startswith("_") else text
 
 
+def shortened(name: Any) -> str:
+    """A name of at most 18 letters. Longer ones lose their middle: names often differ in their ends."""
+    text = str(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[1 - _LONGEST // 2 :]}"
+
+
 def name_columns(axes: Any, names: Sequence[Any]) -> None:
     """Write names below the columns 0, 1, …. Long names are shortened and turned, and of many only some are shown."""
     every = -(-len(names) // _MOST_NAMES)
-    shown = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(str, names[::every])]
+    shown = [shortened(name) for name in names[::every]]
     is_long = sum(len(name) + 1 for name in shown) > _MOST_LETTERS
     axes.set_xticks(range(0, len(names), every), [plain(name) for name in shown], rotation=90 if is_long else 0)

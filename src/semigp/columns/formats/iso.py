@@ -13,22 +13,22 @@ class IsoFormat:
 
     separator: str | None = None  # between day and time; None if there are only days
     precision: str = "seconds"  # or "minutes", "milliseconds" and "microseconds"
-    offset: timedelta | None = None  # None: times have no offset. Where offsets differ, times are written in UTC
+    offset: timedelta | None = None  # None: times have no offset. Where offsets differ, that of the last one
     has_z: bool = False  # whether UTC is written as Z
 
     @classmethod
     def find(cls, cells: Collection[str]) -> IsoFormat | None:
         """The format of a column, given its cells without spaces around them."""
-        offsets, longest = set(), ""
+        offsets, offset, longest = set(), None, ""
         for cell in cells:
             time = _parsed(cell)
             if time is None:
                 return None
-            offsets.add(time.utcoffset())
+            offset = time.utcoffset()
+            offsets.add(offset)
             longest = max(longest, cell, key=len)
         if not offsets or (None in offsets and len(offsets) > 1):
             return None
-        offset = offsets.pop() if len(offsets) == 1 else timedelta(0)
         if len(longest) <= 10:
             return cls(offset=offset)
         clock = longest[11:].rstrip("Z").partition("+")[0].partition("-")[0]

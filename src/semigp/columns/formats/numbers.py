@@ -30,6 +30,11 @@ class NumberFormat:
     places: int = 0  # the most decimals in a cell
     has_late_sign: bool = False  # whether the sign is between the unit and the number
 
+    @property
+    def unit(self) -> str:
+        """The unit before or after the number."""
+        return (self.before + self.after).strip()
+
     @classmethod
     def find(cls, cells: Collection[str], has_decimal_commas: bool = False) -> NumberFormat | None:
         """The format of a column, given its cells without spaces around them.
