@@ -110,14 +110,14 @@ def fit(series: list[np.ndarray], inputs: list[np.ndarray] | None, settings: Set
         past, last = PastMember.fitted(values, driving, settings)
         stateless.insert(0, past)
     weights = weigh([*members, *stateless], values, driving, lengths, settings.random_state)
-    report = reports[int(np.argmax(weights[: len(members)])) // 2] if len(members) == 2 * len(reports) else reports[-1]
+    report = reports[int(np.argmax(weights[: len(members)]))]
     if last.status == "interrupted":
         report = replace(report, status=last.status, message=last.message)
     return Markov(report, members, stateless, weights, lengths)
 
 
 def _members(values, filled, driving, is_first, settings) -> tuple[list[MarkovMember], list[FitReport]]:
-    """Two members from every start, and the reports of the starts. After an interrupt, those that there are."""
+    """Two members from every start, and their reports. After an interrupt, those that there are."""
     starts = [(each, False) for each in (_FROM_OUTPUTS if driving.shape[1] else (np.inf, *_FROM_OUTPUTS))]
     starts += [(each, True) for each in _FROM_INPUTS if driving.shape[1]]
     bounds = np.stack(limits(values, _MARGIN))
@@ -129,7 +129,7 @@ def _members(values, filled, driving, is_first, settings) -> tuple[list[MarkovMe
         told = labelled(settings.callback, part=number, parts=len(starts))
         found, report = fit_member(*begin, settings.max_iter, told)
         members += [MarkovMember(model, data, answer(model, data), bounds) for model, data in found]
-        reports.append(report)
+        reports += [report] * len(found)
         if report.status == "interrupted":
             break
     return members, reports
