@@ -134,5 +134,5 @@ def _told(value: float, name: str) -> str:
     if np.isnan(value):
         return "–"
     if name == "seconds":
-        return told_number(round(value, 2)) if value >= 0.005 else "0.00"
+        return f"{value:.2f}" if value < 10 else told_number(value)
     return f"{value:.0%}" if name in (COVERAGE, "wrong", "error") else told_number(value)

@@ -47,3 +47,14 @@ def test_estimators_say_so():
         SemiDescribedGPRegressor().fit(X, y, 0.1)
     with pytest.raises(ValueError, match="Y holds 'a' at row 0, column 'name'"):
         BayesianGPLVM().fit(pandas.DataFrame({"name": ["a", "b"], "x": [1.0, 2.0]}))
+
+
+def test_error_bars_of_other_rows_are_refused():
+    """Columns are found by their names, and rows by their place. So labels in another order are a mistake."""
+    X = pandas.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 1.0, 0.0, 3.0]}, index=list("pqrs"))
+    bars, y = X * 0 + 0.1, np.arange(4.0)
+    with pytest.raises(ValueError, match=r"X_std has the label 's' at row 0, where X has 'p'. Give the error bars"):
+        SemiDescribedGPRegressor().fit(X, y, bars.iloc[::-1])
+    model = SemiDescribedGPRegressor(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="X_std has the label 's' at row 0"):
+        model.predict(X, X_std=bars.iloc[::-1])

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from ...core.numerics import checks
-from ...frames import column_names
+from ...frames import FrameKind, column_names
 from .numbers import read_numbers
 
 
@@ -34,6 +34,19 @@ def check_error_bars(X_std: Any, X: np.ndarray, estimator: Any = None) -> np.nda
     X_std = np.where(np.isnan(X), 0.0, X_std)
     checks.check_nonnegative("X_std", X_std, "Error bars are standard deviations; use 0 for exact entries.")
     return X_std
+
+
+def check_same_rows(X: Any, X_std: Any) -> None:
+    """Raise ValueError if two frames of pandas have different row labels: error bars belong to rows by their place."""
+    kinds = FrameKind.of(X), None if X_std is None else FrameKind.of(X_std)
+    rows, bars = (None if kind is None else kind.index for kind in kinds)
+    if rows is None or bars is None or len(rows) != len(bars) or rows.equals(bars):
+        return
+    place = next(i for i, (row, bar) in enumerate(zip(rows, bars, strict=True)) if row != bar)
+    raise ValueError(
+        f"X_std has the label {bars[place]!r} at row {place}, where X has {rows[place]!r}. Give the error bars in the "
+        "order of the rows: X_std.loc[X.index]."
+    )
 
 
 def _in_order(X_std: Any, names: np.ndarray | None) -> Any:

@@ -22,6 +22,7 @@ from ...frames import column_names
 from ...progress import steps, told, watched
 from ...runtime import computing
 from ..common.all_or_nothing import all_or_nothing
+from ..common.checks import check_same_rows
 from ..common.component import Component, Recipe
 from ..common.filled_tables import FilledTables
 from ..common.input_units import InputUnits
@@ -242,6 +243,7 @@ class SemiDescribedGPRegressor(
     def _check_training(self, X, y, X_std) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        check_same_rows(X, X_std)
         # One layout for all arrays: how sums are rounded depends on the order in memory, and iterations amplify that.
         X = learn_inputs(
             self, X, self.categorical_features, keeps_identifiers=not self._is_plain, ensure_min_samples=2, copy=True
@@ -315,6 +317,7 @@ class SemiDescribedGPRegressor(
 
     def _check_new(self, X: Any, X_std: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
+        check_same_rows(X, X_std)
         X = read_inputs(self, X)
         return X[:, self._arrangement.columns], read_error_bars(self, X_std, X)[:, self._arrangement.columns]
 
