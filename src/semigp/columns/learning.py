@@ -26,37 +26,32 @@ def learn_kind(cells: Cells, name: Any, is_categorical: bool) -> Kind | str:
     if cells.form in ("times", "spans"):
         _warn_of_open_order(cells, name)
         return _learn_times(cells, name)
-    numbers = _numbers(cells, name)
-    if numbers is None:
+    found = _numbers(cells, name)
+    if found is None:
         kind = _learn_levels(cells, name)
         if kind == FREE_TEXT:
             _check_slips(cells, name)
         return kind
+    numbers, unit = found
     if is_identifier(name, numbers):
         return ROW_NUMBER
     known = numbers[~np.isnan(numbers)]
     if not len(known):
         return Number(name, False, None, None)
-    return Number(name, is_whole(known), float(known.min()), float(known.max()), _unit(cells))
+    return Number(name, is_whole(known), float(known.min()), float(known.max()), unit)
 
 
-def _numbers(cells: Cells, name: Any) -> np.ndarray | None:
-    """The numbers of a column of numbers, or of text that is nothing but numbers; None for other columns."""
-    if cells.form == "numbers":
-        return cells.floats
+def _numbers(cells: Cells, name: Any) -> tuple[np.ndarray, str] | None:
+    """The numbers of a column of numbers, or of text that is nothing but numbers, and their unit; None for others."""
+    if cells.floats is not None and cells.form == "numbers":
+        return cells.floats, ""
     if cells.form != "text" or (cells.has_type and not cells.known):
         return None
     found = read_numbers(cells.items or [])
     if found is None:
         return None
     check_finite(found[0], name)
-    return found[0]
-
-
-def _unit(cells: Cells) -> str:
-    """The unit that text such as 12% has behind or before its numbers."""
-    found = read_numbers(cells.items or []) if cells.form == "text" else None
-    return getattr(found[1], "unit", "") if found is not None else ""
+    return found[0], getattr(found[1], "unit", "")
 
 
 def _check_slips(cells: Cells, name: Any) -> None:
@@ -132,11 +127,14 @@ def codes_of(cells: Cells, kind: Kind) -> np.ndarray:
 def _number_codes(cells: Cells, kind: Number) -> np.ndarray:
     if cells.form == "levels" and all(isinstance(item, bool | int | float) for item in cells.known):
         return np.array([np.nan if item is None else float(item) for item in cells.items or []])
-    numbers = np.full(len(cells.is_known), np.nan) if not cells.is_known.any() else _numbers(cells, kind.name)
-    if numbers is None:
+    if not cells.is_known.any():
+        return np.full(len(cells.is_known), np.nan)
+    found = _numbers(cells, kind.name)
+    if found is None:
         strange = next((item for item in cells.known if isinstance(item, str) and number_in(item) is None), cells.form)
         raise ValueError(f"Column {kind.name!r} held numbers in training, but now {strange!r}. Convert it to numbers.")
-    if cells.is_known.any() and "%" in (units := {kind.unit, _unit(cells)}) and len(units) > 1:
+    numbers, unit = found
+    if unit != kind.unit and "%" in (unit, kind.unit):
         warnings.warn(
             f"Column {kind.name!r}: only the training rows, or only these rows, are in percent, as 50% beside 0.5. "
             "The numbers are taken as they are.",

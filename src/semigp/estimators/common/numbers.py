@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ...columns.texts import without_text
+from ...columns.values import float_in
 from ...core.numerics import checks
 
 _LARGEST = 1e150  # squares of larger numbers overflow
@@ -82,15 +83,7 @@ def _first_text(values: Any) -> tuple[str, str] | None:
     names = native.columns if isinstance(native, nw.DataFrame) else None
     cells = np.asarray(values, dtype=object)
     for place, cell in np.ndenumerate(cells):
-        if isinstance(cell, str) and not _is_number(cell):
+        if isinstance(cell, str) and float_in(cell) is None:
             column = "" if len(place) < 2 else f", column {names[place[1]] if names else place[1]!r}"
             return str(cell), f"row {place[0]}{column}"
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -12,10 +12,9 @@ from sklearn.utils.validation import check_consistent_length
 
 from ...frames import FrameKind
 from .numbers import read_numbers
-from .sklearn_private import take_rows
+from .sklearn_private import OUTPUT_CONFIG, take_rows
 
 _LIBRARIES = ("default", "pandas", "polars")
-_CONFIG = "_sklearn_output_config"  # where scikit-learn keeps the choice for `transform`, and copies it with a clone
 
 
 class PredictsFrames:
@@ -39,12 +38,12 @@ class PredictsFrames:
         if predict is not None:
             if predict not in _LIBRARIES:
                 raise ValueError(f"predict={predict!r} is not one of {', '.join(map(repr, _LIBRARIES))}.")
-            setattr(self, _CONFIG, getattr(self, _CONFIG, {}) | {"predict": predict})
+            setattr(self, OUTPUT_CONFIG, getattr(self, OUTPUT_CONFIG, {}) | {"predict": predict})
         return self
 
     def _framed(self, X: Any, columns: Mapping[str, np.ndarray]) -> Any:
         """Columns as one frame, or a single one as a series; None if arrays are wanted."""
-        library = getattr(self, _CONFIG, {}).get("predict", "default")
+        library = getattr(self, OUTPUT_CONFIG, {}).get("predict", "default")
         if library == "default":
             return None
         if library == "pandas":

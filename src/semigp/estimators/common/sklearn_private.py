@@ -10,7 +10,10 @@ from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_n_features as check_n_features
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
+OUTPUT_CONFIG = "_sklearn_output_config"  # where the choice of `set_output` is kept; a clone copies it
+
 __all__ = [
+    "OUTPUT_CONFIG",
     "HasMethods",
     "Interval",
     "StrOptions",
