@@ -1,11 +1,15 @@
 """Experiments: their arithmetic, and a small run of each from the command line's point of view."""
 
 import csv
+import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import semigp
+from semigp import provenance
 from semigp.experiments import (
     calibration,
     deep,
@@ -27,6 +31,7 @@ from semigp.experiments.reporting import (
     read_rows,
     run_cells,
     summarise,
+    write_results,
     write_rows,
 )
 
@@ -90,6 +95,53 @@ def test_cells_are_not_begun_when_the_time_is_over(tmp_path):
     assert rows[:2] == [{"number": -1}, {"number": 0}]
     assert len(rows) < 6
     assert len(read_rows(tmp_path / "rows.csv")) == len(rows)
+
+
+def _counted_cell(number, folder):
+    with (Path(folder) / str(number)).open("a") as file:
+        file.write("x")
+    time.sleep(0.3)
+    return [{"number": number, "score": np.float64(number) / 3}]
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
+    """Oracle: the rows of a run that was not. No cell is computed twice, unless the commit is another one."""
+    monkeypatch.setenv("SEMIGP_COMMIT", "abc")
+    cells = [(k, str(tmp_path)) for k in range(6)]
+    table = tmp_path / "rows.csv"
+    some = run_cells(_counted_cell, cells, 1, table, seconds=0.0)
+    assert 0 < len(some) < 6
+    kept = table.with_suffix(".cells")
+    kept.write_text(kept.read_text() + '{"cell": "[3')  # as a kill leaves it
+    assert run_cells(_counted_cell, cells, 1, table) == [{"number": k, "score": k / 3} for k in range(6)]
+    assert [(tmp_path / str(k)).read_text() for k in range(6)] == ["x"] * 6
+    assert not kept.exists()
+    run_cells(_counted_cell, cells, 1, table, seconds=0.0)
+    monkeypatch.setenv("SEMIGP_COMMIT", "def")
+    run_cells(_counted_cell, cells, 1, table)
+    assert (tmp_path / "0").read_text() == "xxx"
+
+
+def test_results_name_commit_date_versions_and_machine_of_all_their_parts(tmp_path, monkeypatch):
+    for commit, continues in (("abc", False), ("def", False), ("ghi", True)):
+        monkeypatch.setenv("SEMIGP_COMMIT", commit)
+        path = write_results(tmp_path, "deep", "# Page\n", {"seeds": 2}, 1.2, continues=continues)
+    told = json.loads((tmp_path / "deep.json").read_text())
+    assert [part["commit"] for part in told["parts"]] == ["def", "ghi"]
+    assert {"date", "versions", "machine", "seconds"} <= set(told["parts"][0])
+    title, *origins = [line for line in path.read_text().splitlines() if line]
+    assert title == "# Page"
+    for line, commit in zip(origins, ("def", "ghi"), strict=True):
+        assert line.startswith("`semigp reproduce deep` on 20")
+        for word in (commit, semigp.__version__, "numpy", "Python", "cores"):
+            assert word in line
+
+
+def test_a_changed_tree_is_no_commit(monkeypatch):
+    """Nothing is kept for a later run where the code may be another one then."""
+    monkeypatch.delenv("SEMIGP_COMMIT", raising=False)
+    found = provenance.commit()
+    assert found == "unknown" or len(found.removesuffix(", changed since")) == 12
 
 
 def test_noisy_inputs_run(tmp_path, monkeypatch):

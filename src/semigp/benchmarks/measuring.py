@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import semigp
+from .. import provenance
 
 _SCRIPTS = Path(__file__).parent / "peers"
 _OUT_OF_MEMORY_WORDS = ("MemoryError", "bad_alloc", "ResourceExhausted", "not enough memory", "allocate memory", "OOM")
@@ -100,12 +97,11 @@ def run_module(module: str, *arguments: Any, **how: Any) -> dict:
 
 
 def origin(benchmark: str, versions: dict[str, str] | None = None) -> str:
-    """A sentence that says which benchmark made a table, when, with which versions, and on which machine."""
-    ours = {"semigp": semigp.__version__} | {name: version(name) for name in ("jax", "numpy")}
-    packages = ", ".join(f"{name} {number}" for name, number in (ours | (versions or {})).items())
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    where = f"Python {platform.python_version()}, {cores} cores, {platform.platform()}"
-    return f"`semigp bench {benchmark}` on {time.strftime('%Y-%m-%d')}: {packages}; {where}."
+    """A sentence that says which benchmark made a table, from which commit, when, and where."""
+    known = provenance.versions("jax", "numpy") | (versions or {})
+    return provenance.sentence(
+        f"semigp bench {benchmark}", provenance.commit(), provenance.today(), known, provenance.machine()
+    )
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

@@ -118,7 +118,9 @@ def check_dates(column: pl.Series, path: Path, cure: str = "the cell empty if th
         return
     rows, example = time_slips(column.to_list())
     strange = [column[row] for row in rows]
-    if example is not None and 2 * len(strange) < column.count() and _are_slips(strange, column.drop_nulls().to_list()):
+    if not strange or example is None or 2 * len(strange) >= column.count():
+        return
+    if _are_slips(strange, column.drop_nulls().to_list()):
         many = "" if len(rows) == 1 else f" There are {len(rows)} such cells."
         raise Problem(
             f"{path}, row {rows[0] + 1}, column {column.name!r}: {shortened(strange[0])} is not a date written as "

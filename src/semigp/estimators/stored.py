@@ -38,7 +38,7 @@ def _add_parameters(estimator: Saved) -> None:
 
 
 def stored_classes() -> dict[str, type]:
-    """Every class that a fitted estimator may contain, by its name in files. Names that older files use come last."""
+    """Every class that a fitted estimator may contain, by its name in files."""
     from ..columns import Columns, Levels, Number, Time
     from ..core.chained.imputation import ChainedGPs, Imputation
     from ..core.chained.regression import Regression
@@ -110,27 +110,17 @@ def stored_classes() -> dict[str, type]:
     from .views.shared import SharedGPLVM
     from .views.view_table import ViewTable
 
-    now = (
-        SemiDescribedGPRegressor, BayesianGPLVM, SemiSupervisedGPClassifier, StreamingGPRegressor, GPForecaster,
-        GPImputer, Arrangement, Bias, Block, ChainedGPs, ClassGP, Columns, Component, CorrelatedInputs, Data,
-        CertainComponent, ExactModel, ExactPosterior, ExactRows, Factors, Features, FitReport, FrameKind, Gaps,
-        GaussianPrior,
-        Imputation, LabelColumn, LabelGP, LabelMixture, LabelledSpaces, Labels, Levels, Likelihood, Linear, Locations,
-        LogNormal, Model, Number, OwnRows, Posterior, RBF, Regression, RowGraph, RowPrior, StandardInputs,
-        StandardPrior, Sum, Beliefs, ColumnModel, FilledTables, Hyperparameters, InputUnits, Layout, Particle,
-        GapBelief, Increments, LineModel, OverTime, Panel, Past, SeriesModel, SeriesScale, TimeModel,
-        ParticleInputs, Relations, Table, Targets, Time, Timeline, TrainingSpaces, Units, Weights, White,
-        Driven, DrivenMember, SharedGPLVM, ViewPosteriors, ViewTable,
-        Driven, DrivenMember, StateSpaceGP, Markov, MarkovMember, PastMember, MarginalMember, StateAnswer,
-        Chain, ChainMoves, ChainReference,
-        StateData, StateFunction, StateModel, TimeDriven, Marginals, Paths, SequenceData, SequenceModel, Statistics,
-        Driven, DrivenMember, DeepGPRegressor, HiddenLayer, StackedComponent,
-        Driven, DrivenMember, Student,
-        StateData, StateFunction, StateModel, TimeDriven, TimeMember, Marginals, Paths, SequenceData,
-        SequenceModel, Statistics,
+    classes = (
+        Arrangement, BayesianGPLVM, Beliefs, Bias, Block, CertainComponent, Chain, ChainedGPs, ChainMoves,
+        ChainReference, ClassGP, ColumnModel, Columns, Component, CorrelatedInputs, Data, DeepGPRegressor, Driven,
+        DrivenMember, ExactModel, ExactPosterior, ExactRows, Factors, Features, FilledTables, FitReport, FrameKind,
+        GapBelief, Gaps, GaussianPrior, GPForecaster, GPImputer, HiddenLayer, Hyperparameters, Imputation, Increments,
+        InputUnits, LabelColumn, LabelGP, LabelledSpaces, LabelMixture, Labels, Layout, Levels, Likelihood, Linear,
+        LineModel, Locations, LogNormal, MarginalMember, Marginals, Markov, MarkovMember, Model, Number, OverTime,
+        OwnRows, Panel, Particle, ParticleInputs, Past, PastMember, Paths, Posterior, RBF, Regression, Relations,
+        RowGraph, RowPrior, SemiDescribedGPRegressor, SemiSupervisedGPClassifier, SequenceData, SequenceModel,
+        SeriesModel, SeriesScale, SharedGPLVM, StackedComponent, StandardInputs, StandardPrior, StateAnswer, StateData,
+        StateFunction, StateModel, StateSpaceGP, Statistics, StreamingGPRegressor, Student, Sum, Table, Targets, Time,
+        TimeDriven, Timeline, TimeMember, TimeModel, TrainingSpaces, Units, ViewPosteriors, ViewTable, Weights, White,
     )  # fmt: skip
-    before = {
-        "Landscape": TrainingSpaces, "Places": Locations, "Rows": ExactRows, "Scale": Units, "StandardScaler": Units,
-        "View": LabelledSpaces,
-    }  # fmt: skip
-    return {each.__name__: each for each in now} | before
+    return {each.__name__: each for each in classes}

@@ -20,10 +20,9 @@ import scipy.stats
 from scipy.special import ndtr
 
 from ..estimators import GPForecaster, GPImputer, SemiDescribedGPRegressor
-from .reporting import Row, Summary, markdown_table, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, Summary, markdown_table, run_cells, save_figure, summarise, write_results
 
 NAME = "calibration"
-FIRST_SEED = 7000
 LEVELS = (0.5, 0.8, 0.95)
 PROFILES = {"quick": {"seeds": 1, "ranks": 10}, "paper": {"seeds": 10, "ranks": 100}}
 ROWS, NEW_ROWS, MISSING = 100, 200, 0.2
@@ -183,13 +182,9 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
         for seed in range(settings["ranks" if part == "ranks" else "seeds"])
     ]
     rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
-    write_settings(
-        folder / f"{NAME}.json",
-        {"profile": profile, "first_seed": FIRST_SEED, "rows": ROWS, "missing": MISSING} | settings,
-        time.perf_counter() - started,
-    )
-    (folder / f"{NAME}.md").write_text(report(rows), encoding="utf-8")
-    return [folder / f"{NAME}.md", *figure(rows, folder)]
+    told = {"profile": profile, "first_seed": FIRST_SEED, "rows": ROWS, "missing": MISSING} | settings
+    path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
+    return [path, *figure(rows, folder)]
 
 
 def uniformity(rows: list[Row], system: str) -> tuple[int, float, float]:

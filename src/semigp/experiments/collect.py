@@ -41,4 +41,6 @@ def write_report(folder: Path, experiments: list[str]) -> Path:
 def _settings(report: Report, path: Path) -> None:
     if path.exists():
         told = json.loads(path.read_text(encoding="utf-8"))
-        report.facts({**told["settings"], **told["versions"], **told["machine"]})
+        for part in told["parts"]:
+            origin = {"commit": part["commit"], "date": part["date"], "seconds": part["seconds"]}
+            report.facts({**told["settings"], **origin, **part["versions"], **part["machine"]})

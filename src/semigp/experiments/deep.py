@@ -18,10 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import datasets, scores
 from ..datasets.files import UCI_TABLES
 from ..estimators import DeepGPRegressor, SemiDescribedGPRegressor
-from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, markdown_table, run_cells, save_figure, summarise, write_results
 
 NAME = "deep"
-FIRST_SEED = 100
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"seeds": 1, "tables": ("yacht", "machine"), "missing": (0.0, 0.3), "layers": (1, 2)},
     "paper": {"seeds": 2, "tables": UCI_TABLES, "missing": (0.0, 0.3), "layers": (1, 2)},
@@ -107,17 +106,9 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
         for problem in problems
     ]
     rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
-    seconds = time.perf_counter() - started
-    write_settings(
-        folder / f"{NAME}.json", {"profile": profile, "first_seed": FIRST_SEED, "rows": ROWS} | settings, seconds
-    )
-    return written(rows, folder)
-
-
-def written(rows: list[Row], folder: Path) -> list[Path]:
-    """The files of the table and of the figure."""
-    (folder / f"{NAME}.md").write_text(report(rows), encoding="utf-8")
-    return [folder / f"{NAME}.md", *figure(rows, folder)]
+    told = {"profile": profile, "first_seed": FIRST_SEED, "rows": ROWS} | settings
+    path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
+    return [path, *figure(rows, folder)]
 
 
 def report(rows: list[Row]) -> str:

@@ -11,10 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import baselines, datasets, scores
 from ..estimators import SemiDescribedGPRegressor
-from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, markdown_table, run_cells, save_figure, summarise, write_results
 
 OURS, STANDARD = "SD-GP", "GP, complete rows"
-FIRST_SEED = 3000
 _BASE = {"q": 10, "p": 5, "n": 100}
 # The numbers are varied one at a time around q = 10, p = 5, n = 100. Two in five rows are complete.
 PROFILES = {
@@ -66,12 +65,9 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
         for seed in range(settings["seeds"])
     ]
     rows = run_cells(run_cell, cells, n_jobs, folder / "dimensions.csv")
-    seconds = time.perf_counter() - started
-    write_settings(
-        folder / "dimensions.json", {"profile": profile, "first_seed": FIRST_SEED, "base": _BASE} | settings, seconds
-    )
-    (folder / "dimensions.md").write_text(table(rows))
-    return [folder / "dimensions.md", *figure(rows, folder)]
+    told = {"profile": profile, "first_seed": FIRST_SEED, "base": _BASE} | settings
+    path = write_results(folder, "dimensions", table(rows), told, time.perf_counter() - started)
+    return [path, *figure(rows, folder)]
 
 
 def table(rows: list[Row]) -> str:

@@ -17,14 +17,13 @@ from .. import scores
 from ..baselines.forests import iterative_trees
 from ..core.inputs.joint_gaussian import complete_rows, fit_joint_gaussian
 from ..estimators import BayesianGPLVM, GPImputer
-from .reporting import Row, Summary, markdown_table, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, Summary, markdown_table, run_cells, save_figure, summarise, write_results
 
 NAME = "imputation"
-FIRST_SEED = 6000
 PROFILES = {
     "quick": {"seeds": 1, "rates": (0.2,), "tables": ("wine", "iris", "curved")},
     "paper": {
-        "seeds": 8,
+        "seeds": 6,
         "rates": (0.05, 0.2, 0.5),
         "tables": ("wine", "diabetes", "breast cancer", "iris", "curved"),
     },
@@ -115,13 +114,9 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
     cells = [(name, rate, seed) for name in settings["tables"] for seed in seeds for rate in settings["rates"]]
     rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
-    write_settings(
-        folder / f"{NAME}.json",
-        {"profile": profile, "first_seed": FIRST_SEED, "draws": N_DRAWS} | settings,
-        time.perf_counter() - started,
-    )
-    (folder / f"{NAME}.md").write_text(report(rows), encoding="utf-8")
-    return [folder / f"{NAME}.md", *figure(rows, folder)]
+    told = {"profile": profile, "first_seed": FIRST_SEED, "draws": N_DRAWS} | settings
+    path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
+    return [path, *figure(rows, folder)]
 
 
 def report(rows: list[Row]) -> str:

@@ -18,7 +18,7 @@ from sklearn.linear_model import RidgeCV
 
 from .. import datasets, scores
 from ..estimators import BayesianGPLVM, StateSpaceGP
-from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_rows, write_settings
+from .reporting import FIRST_SEED, Row, markdown_table, run_cells, save_figure, summarise, write_results, write_rows
 
 OURS, GP = "states over time", "GP from known to missing parts"
 GP_CHANGES = "GP from known parts and their changes"
@@ -33,10 +33,9 @@ MOTIONS = {18: "run", 29: "walk"}
 PARTS = {"legs": np.arange(14), "upper body": np.arange(20, 50)}
 # From which to which share of the frames the part is missing.
 HOLES = {"second half": (0.5, 1.0), "gap in the middle": (0.35, 0.65)}
-FIRST_SEED = 100
 PROFILES = {
     "quick": {"seeds": 1, "sequences": 10, "n_states": 5, "n_inducing": 30, "max_iter": 50},
-    "paper": {"seeds": 5, "sequences": 31, "n_states": 12, "n_inducing": 50, "max_iter": 100},
+    "paper": {"seeds": 3, "sequences": 31, "n_states": 12, "n_inducing": 50, "max_iter": 100},
 }
 _SHOWN = {29: (("legs", 0, "left hip"), ("legs", 3, "left knee"), ("upper body", 35, "left elbow"))}
 _ROWS_FOR_GP = 500  # frames on which the GP's hyperparameters are chosen
@@ -225,9 +224,8 @@ def write(rows: list[Row], profile: str, folder: Path, started: float) -> list[P
     paths = [row for row in paths if row["method"] in SHOWN]
     write_rows(folder / "motion-paths.csv", paths)
     told = {"profile": profile, "first_seed": FIRST_SEED, "holes": HOLES} | PROFILES[profile]
-    write_settings(folder / "motion.json", told, time.perf_counter() - started)
-    (folder / "motion.md").write_text(table(found))
-    return [folder / "motion.md", *figure(found, paths, folder)]
+    path = write_results(folder, "motion", table(found), told, time.perf_counter() - started)
+    return [path, *figure(found, paths, folder)]
 
 
 def table(rows: list[Row]) -> str:

@@ -20,10 +20,9 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
 
 from ..estimators import GPImputer
-from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, markdown_table, run_cells, save_figure, summarise, write_results
 
 NAME = "multiple-imputation"
-FIRST_SEED = 8000
 PROFILES = {"quick": {"data sets": 20}, "paper": {"data sets": 200}}
 N_ROWS, N_DRAWS = 200, 20
 COEFFICIENTS = np.array([1.0, 1.0, -0.5])
@@ -135,9 +134,8 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     cells = [(FIRST_SEED + k,) for k in range(settings["data sets"])]
     rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED, "rows": N_ROWS, "draws": N_DRAWS, "noise": NOISE} | settings
-    write_settings(folder / f"{NAME}.json", told, time.perf_counter() - started)
-    (folder / f"{NAME}.md").write_text(report(rows), encoding="utf-8")
-    return [folder / f"{NAME}.md", *figure(rows, folder)]
+    path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
+    return [path, *figure(rows, folder)]
 
 
 def report(rows: list[Row]) -> str:

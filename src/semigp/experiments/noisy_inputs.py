@@ -13,10 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import baselines, scores
 from ..estimators import SemiDescribedGPRegressor
-from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, markdown_table, run_cells, save_figure, summarise, write_results
 
 OURS, IGNORED, CONSTRAINED = "error bars as a prior (default)", "error bars ignored", "error bars as a constraint"
-FIRST_SEED = 3000
 PROFILES = {
     "quick": {"seeds": 2, "variances": (0.1, 0.4), "rows": (80,)},
     "paper": {"seeds": 5, "variances": (0.1, 0.4), "rows": (80, 200)},
@@ -69,10 +68,9 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
     cells = [(f, v, n, s) for s in seeds for n in settings["rows"] for v in settings["variances"] for f in FUNCTIONS]
     rows = run_cells(run_cell, cells, n_jobs, folder / "noisy-inputs.csv")
-    seconds = time.perf_counter() - started
-    write_settings(folder / "noisy-inputs.json", {"profile": profile, "first_seed": FIRST_SEED} | settings, seconds)
-    (folder / "noisy-inputs.md").write_text(table(rows))
-    return [folder / "noisy-inputs.md", *figure(folder)]
+    told = {"profile": profile, "first_seed": FIRST_SEED} | settings
+    path = write_results(folder, "noisy-inputs", table(rows), told, time.perf_counter() - started)
+    return [path, *figure(folder)]
 
 
 def table(rows: list[Row]) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import csv
-import importlib.metadata
 import json
 import multiprocessing
 import os
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +17,13 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-from ..version import __version__
+from .. import provenance
 
 Row = dict[str, Any]
+# The seeds of version 0.1.0 begin here. Smaller ones were used to develop methods, or in earlier reports.
+FIRST_SEED = 11_000
 _PACKAGES = ("jax", "numpy", "scipy", "scikit-learn")
+_ORIGIN = ("commit", "date", "versions", "machine")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -84,26 +85,63 @@ def run_cells(
 
     Whenever a cell ends, the table is written again and a line of progress is printed. The rows are returned in the
     order of the cells, after those that were `known` from an earlier run. After so many `seconds` no cell is begun.
+
+    What has ended is kept beside the table until all has: a run that was stopped goes on where it was.
     """
     context = multiprocessing.get_context("spawn")
     cores = context.Queue()
     for i in range(n_jobs):
         cores.put(i)
-    started, rows = time.perf_counter(), list(known)
+    table.parent.mkdir(parents=True, exist_ok=True)
+    kept = _Kept(table.with_suffix(".cells"))
+    left = [some for some in arguments if kept.name(some) not in kept.rows]
+    started = time.perf_counter()
     with _one_thread(), concurrent.futures.ProcessPoolExecutor(n_jobs, context, _take_core, (cores,)) as pool:
-        jobs = [pool.submit(cell, *some) for some in arguments]
+        jobs = {pool.submit(cell, *some): some for some in left}
         for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
             if job.cancelled():
                 continue
-            rows += job.result()
-            write_rows(table, rows)
+            kept.keep(jobs[job], job.result())
+            write_rows(table, [*known, *kept.ended(arguments)])
             spent = time.perf_counter() - started
-            left = spent / done * (len(arguments) - done)
-            print(f"{done}/{len(arguments)} cells, {spent:.0f} s, about {left:.0f} s left", flush=True)
+            rest = spent / done * (len(left) - done)
+            print(f"{done}/{len(left)} cells, {spent:.0f} s, about {rest:.0f} s left", flush=True)
             if spent > seconds:
                 for waiting in jobs:
                     waiting.cancel()  # has no effect on cells that have begun
-    return [*known, *(row for job in jobs if not job.cancelled() for row in job.result())]
+    if all(kept.name(some) in kept.rows for some in arguments):
+        kept.path.unlink(missing_ok=True)
+    return [*known, *kept.ended(arguments)]
+
+
+class _Kept:
+    """Rows of cells that have ended, a line for each in a file. Those of other commits are not used again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.commit = path, provenance.commit()
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        told = [json.loads(line) for line in lines if line.endswith("}")]  # a killed run may leave half a line
+        self.rows: dict[str, list[Row]] = {
+            each["cell"]: each["rows"] for each in told if each["commit"] == self.commit and _is_certain(self.commit)
+        }
+
+    @staticmethod
+    def name(arguments: tuple) -> str:
+        return json.dumps(arguments)
+
+    def keep(self, arguments: tuple, rows: list[Row]) -> None:
+        self.rows[self.name(arguments)] = rows
+        line = {"cell": self.name(arguments), "rows": rows, "commit": self.commit}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, default=lambda number: number.item()) + "\n")  # of NumPy
+
+    def ended(self, arguments: Sequence[tuple]) -> list[Row]:
+        """The rows of all cells that have ended, in the order of the cells."""
+        return [row for some in arguments for row in self.rows.get(self.name(some), [])]
+
+
+def _is_certain(commit: str) -> bool:
+    return commit != "unknown" and not commit.endswith("changed since")
 
 
 @contextlib.contextmanager
@@ -169,19 +207,39 @@ def _read(text: str) -> Any:
     return text
 
 
-def write_settings(path: Path, settings: Mapping[str, Any], seconds: float, packages: Sequence[str] = ()) -> None:
-    """Write the settings of a run, the versions of the packages, and the machine."""
-    versions = {"semigp": __version__} | {name: installed_version(name) for name in (*_PACKAGES, *packages)}
-    machine = {"python": platform.python_version(), "system": platform.platform(), "seconds": round(seconds)}
-    path.write_text(json.dumps({"settings": settings, "versions": versions, "machine": machine}, indent=2) + "\n")
+def write_results(
+    folder: Path,
+    name: str,
+    page: str,
+    settings: Mapping[str, Any],
+    seconds: float,
+    packages: Sequence[str] = (),
+    continues: bool = False,
+) -> Path:
+    """Write the page NAME.md, and NAME.json with the settings; both say where the results come from.
 
-
-def installed_version(name: str) -> str | None:
-    """The version of a package, or None if it is not installed."""
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+    A run that `continues` with records of earlier ones is one part of several, and all parts are named.
+    """
+    part = {
+        "commit": provenance.commit(),
+        "date": provenance.today(),
+        "versions": provenance.versions(*_PACKAGES, *packages),
+        "machine": provenance.machine(),
+        "seconds": round(seconds),
+    }
+    told = folder / f"{name}.json"
+    earlier = json.loads(told.read_text(encoding="utf-8"))["parts"] if continues and told.exists() else []
+    parts = [*earlier, part]
+    told.write_text(json.dumps({"settings": settings, "parts": parts}, indent=2) + "\n", encoding="utf-8")
+    path = folder / f"{name}.md"
+    origins = [
+        provenance.sentence(
+            f"semigp reproduce {name}", *(each[key] for key in ("commit", "date", "versions", "machine"))
+        )
+        for each in parts
+    ]
+    path.write_text(page.rstrip("\n") + "\n\n" + "\n\n".join(dict.fromkeys(origins)) + "\n", encoding="utf-8")
+    return path
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -19,7 +19,7 @@ from sklearn.impute import IterativeImputer, KNNImputer
 
 from .. import baselines, datasets, scores
 from ..estimators import SemiDescribedGPRegressor
-from .reporting import Row, markdown_table, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, markdown_table, run_cells, save_figure, summarise, write_results
 
 OURS, PUBLISHED = "SD-GP", "SD-GP as published"
 ORACLE, MI, MI_SAME = "oracle GP", "MI(X,Y) + GP", "MI(X,Y) + our GP"
@@ -28,12 +28,10 @@ SIMPLE = ("MLR", "nearest neighbour", "mean")
 TITLES = {"simulated": "simulated", "mocap": "motion capture"}
 # The kernel and hyperpriors are those of the mixture form of SD-GP.
 SAME_GP = baselines.ExactGP(linear=True, lengthscale_spread=0.5)
-# Seeds below 3000 were used while the method was developed.
-FIRST_SEED = 3000
 PROFILES = {
     "quick": {"seeds": 1, "rates": (0.2, 0.5, 0.8), "data": ("simulated", "mocap")},
     "paper": {
-        "seeds": 10,
+        "seeds": 8,
         "rates": (0.05, 0.2, 0.5, 0.7, 0.9),
         "data": ("simulated", "mocap"),
     },
@@ -124,10 +122,9 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
     cells = [(name, seed, rate) for seed in seeds for name in settings["data"] for rate in settings["rates"]]
     rows = run_cells(run_cell, cells, n_jobs, folder / "semi-described.csv")
-    seconds = time.perf_counter() - started
-    write_settings(folder / "semi-described.json", {"profile": profile, "first_seed": FIRST_SEED} | settings, seconds)
-    (folder / "semi-described.md").write_text(tables(rows))
-    return [folder / "semi-described.md", *figure(rows, folder)]
+    told = {"profile": profile, "first_seed": FIRST_SEED} | settings
+    path = write_results(folder, "semi-described", tables(rows), told, time.perf_counter() - started)
+    return [path, *figure(rows, folder)]
 
 
 def tables(rows: list[Row]) -> str:

@@ -20,7 +20,7 @@ from .. import datasets
 from ..datasets.files import SYSTEMS
 from ..estimators import GPForecaster, StateSpaceGP
 from ..series.reading import fill_gaps
-from .reporting import Row, markdown_table, plain_number, run_cells, save_figure, summarise, write_settings
+from .reporting import FIRST_SEED, Row, markdown_table, plain_number, run_cells, save_figure, summarise, write_results
 from .simulated_systems import N_TRAIN, SIMULATED, simulated
 from .systems import PUBLISHED, scored
 
@@ -29,12 +29,12 @@ OURS, FORECASTER, LINEAR, LINE = "StateSpaceGP", "GPForecaster", "linear state s
 N_STATES = {"actuator": 4, "ballbeam": 4, "drive": 4, "dryer": 4}
 N_PATHS, INPUT_LAGS, LINEAR_LAGS, ORDERS = 500, 20, 10, (1, 2, 3, 4)
 GAP, N_GAPS = 10, 5
-FIRST_SEED = 100
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"seeds": 1, "systems": ("dryer",), "simulated": ("pendulum",)},
     "paper": {"seeds": 10, "systems": SYSTEMS, "simulated": tuple(SIMULATED)},
 }
 _SYSTEM_SEEDS = 3  # a measurement is there once: seeds are those of the fits
+_GAP_SEEDS = 3
 # (past (n,), its inputs, inputs of the steps to come, steps, states, seed) → paths (n_paths, steps)
 Way = Callable[[np.ndarray, np.ndarray | None, np.ndarray | None, int, int, int], np.ndarray]
 
@@ -147,9 +147,8 @@ def cells(settings: dict[str, Any]) -> list[tuple[str, str, int]]:
     """Task, problem and seed of every cell. Each cell is independent of the others."""
     seeds = settings["seeds"]
     found = [("measured", name, seed) for seed in range(min(seeds, _SYSTEM_SEEDS)) for name in settings["systems"]]
-    return found + [
-        (task, name, seed) for seed in range(seeds) for task in ("simulated", "gaps") for name in settings["simulated"]
-    ]
+    found += [("simulated", name, seed) for seed in range(seeds) for name in settings["simulated"]]
+    return found + [("gaps", name, seed) for seed in range(min(seeds, _GAP_SEEDS)) for name in settings["simulated"]]
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
@@ -158,9 +157,8 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     rows = run_cells(run_cell, cells(settings), n_jobs, folder / f"{NAME}.csv")
     told = {"profile": profile, "states": N_STATES, "paths": N_PATHS, "input lags": INPUT_LAGS} | settings
-    write_settings(folder / f"{NAME}.json", told, time.perf_counter() - started, ("statsmodels",))
-    (folder / f"{NAME}.md").write_text(table(rows), encoding="utf-8")
-    return [folder / f"{NAME}.md", *figure(settings, folder)]
+    path = write_results(folder, NAME, table(rows), told, time.perf_counter() - started, ("statsmodels",))
+    return [path, *figure(settings, folder)]
 
 
 # ---- Tables and figure

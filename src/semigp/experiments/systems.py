@@ -21,7 +21,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from .. import datasets, scores
 from ..datasets.files import SYSTEMS
 from ..estimators import GPForecaster
-from .reporting import Row, markdown_table, plain_number, run_cells, save_figure, summarise, write_settings
+from .reporting import Row, markdown_table, plain_number, run_cells, save_figure, summarise, write_results
 
 NAME = "systems"
 OURS, OURS_10, ARX, TREES, CONSTANT = (
@@ -187,9 +187,8 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
         "orders of ARX": ORDERS,
         "paths": N_PATHS,
     } | settings
-    write_settings(folder / f"{NAME}.json", told, time.perf_counter() - started)
-    (folder / f"{NAME}.md").write_text(table(rows), encoding="utf-8")
-    return [folder / f"{NAME}.md", *figure(settings["systems"], folder)]
+    path = write_results(folder, NAME, table(rows), told, time.perf_counter() - started)
+    return [path, *figure(settings["systems"], folder)]
 
 
 _LEAD = f"""The first half of each measurement trains; all of the second half is simulated from its inputs, beginning

@@ -35,8 +35,7 @@ class Decoder:
             for name in state:
                 if name.startswith("__") or callable(getattr(type(made), name, None)):
                     raise NotAModel(f"its {type(made).__name__} has a value for {name!r}, which is not an attribute")
-            former = getattr(type(made), "_FORMER_NAMES", {})
-            made.__dict__.update({former.get(name, name): self._decode(part) for name, part in state.items()})
+            made.__dict__.update({name: self._decode(part) for name, part in state.items()})
         self.root = self._decode(header["root"])
 
     def _class(self, name: str) -> type:

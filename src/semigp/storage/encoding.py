@@ -19,8 +19,7 @@ class Encoder:
     """Replaces objects and arrays by their numbers in two lists. An object that occurs twice is stored once."""
 
     def __init__(self, classes: Mapping[str, type]) -> None:
-        # Files use the first name of a class; its other names are former ones.
-        self.names = {each: name for name, each in reversed(classes.items())}
+        self.names = {each: name for name, each in classes.items()}
         self.objects: list[Any] = []
         self.arrays: list[np.ndarray] = []
         self._seen: dict[int, tuple[Any, dict]] = {}  # keeps a reference to each value, so that ids stay unique

@@ -32,6 +32,10 @@ from .errors import NotAModel
 
 FORMAT = 1
 _MAGIC, _LENGTH, _DIGEST = b"semigp model\n", 8, 32
+# What pandas, NumPy and the decoder raise where the parts of a file do not fit together.
+_UNFIT = (
+    AttributeError, IndexError, KeyError, NotImplementedError, OverflowError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
 _ABANDONED = 3600.0  # seconds after which an unfinished file counts as abandoned
 
 
@@ -96,7 +100,7 @@ def read(path: str | os.PathLike, classes: Mapping[str, type]) -> Any:
     header, arrays = _open(Path(path))
     try:
         return Decoder(classes, header, arrays).root
-    except (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
+    except _UNFIT as error:
         raise NotAModel(f"{path} does not hold a model that can be restored: {error}") from error
 
 

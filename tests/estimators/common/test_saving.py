@@ -297,6 +297,13 @@ def test_models_of_released_versions_load(file):
     np.testing.assert_allclose(ask(semigp.load(file)), expected, rtol=1e-8, atol=1e-10)
 
 
+def test_there_is_a_released_model_of_every_estimator():
+    """Oracle: the public names of the package that can be saved."""
+    files = (Path(__file__).parents[2] / "golden" / semigp.__version__).glob("*.semigp")
+    public = {name for name in semigp.__all__ if hasattr(getattr(semigp, name), "save")}
+    assert {type(semigp.load(file)).__name__ for file in files} == public
+
+
 def test_others_may_read_the_file_as_the_umask_says(regressor, tmp_path):
     before = os.umask(0o022)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import numpy as np
@@ -127,7 +127,6 @@ class StreamingGPRegressor(PredictsOutputs, Saved, MultiOutputMixin, RegressorMi
     """
 
     _columns: Columns | None = None
-    _FORMER_NAMES: ClassVar = {"_x_scaler": "_x_units", "_y_scaler": "_y_units"}
     _parameter_constraints = {  # noqa: RUF012
         "n_inducing": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],

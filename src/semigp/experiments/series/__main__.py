@@ -26,7 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--ways", type=_listed, metavar="'A; B'", help="default: " + "; ".join((*HERE, *PEERS)))
     add("--count", type=int, help="number of series of each part, in place of that of the profile")
     add("--again", action="store_true", help="forget the records of these ways that run here, and make them anew")
-    add("--first-seed", type=int, default=FIRST_SEED, help="of simulated series; below 1000 for development")
+    add("--first-seed", type=int, default=FIRST_SEED, help="of simulated series")
     return parser
 
 

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..reporting import Row, write_settings
+from ..reporting import write_results
 from .plan import FIRST_SEED, HERE, LEVELS, LIMIT, PEERS, PROFILES, planned
-from .run import run_problems
+from .run import RECORDS, run_problems
 from .summary import page
 
 NAME = "series"
@@ -21,7 +21,7 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
 
 def run_some(counts: dict[str, int], chosen: Sequence[str], folder: Path, n_jobs: int, first_seed: int) -> list[Path]:
     """Run some ways on so many series of each part. Simulated series have seeds from `first_seed` on."""
-    started = time.perf_counter()
+    started, continues = time.perf_counter(), (folder / RECORDS).exists()
     problems = planned(counts, first_seed)
     records = run_problems(problems, chosen, folder, n_jobs)
     versions = sorted({record["version"] for record in records if "version" in record})
@@ -30,14 +30,8 @@ def run_some(counts: dict[str, int], chosen: Sequence[str], folder: Path, n_jobs
         "series": counts, "ways": ways, "first seed": first_seed, "levels": LEVELS,
         "seconds that a peer has": LIMIT, "peers": versions,
     }  # fmt: skip
-    write_settings(folder / f"{NAME}.json", settings, time.perf_counter() - started, ("statsmodels",))
-    return write(records, folder)
-
-
-def write(records: Sequence[Row], folder: Path) -> list[Path]:
-    """The page and the figure."""
+    spent = time.perf_counter() - started
+    path = write_results(folder, NAME, page(records), settings, spent, ("statsmodels",), continues)
     from .figures import draw
 
-    path = folder / f"{NAME}.md"
-    path.write_text(page(records), encoding="utf-8")
     return [path, *draw(records, folder)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...scores import LEVELS as LEVELS
+from ..reporting import FIRST_SEED as FIRST_SEED
 from .problems import AIRLINE, CHAOS, CO2, HOURLY, KINDS, MONTHLY, SUNSPOTS, WALK, WEEKLY, names
 
 KEYS = ("part", "series", "way")
-FIRST_SEED = 1000  # seeds below this are for development
 LIMIT = 60  # seconds that a peer has for one series
 
 OURS, OURS_18, TRUTH = "GPForecaster", "its function of the past alone", "true model"

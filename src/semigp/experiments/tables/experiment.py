@@ -11,10 +11,10 @@ import numpy as np
 from ...baselines import standard_gp
 from ...baselines.forests import N_SWEEPS, N_TREES
 from ...baselines.tables import predicting
-from ..reporting import Row, write_settings
+from ..reporting import write_results
 from . import columns, fillers, ways
 from .plan import FIRST_SEED, PROFILES, Block
-from .run import all_ways, run_blocks
+from .run import RECORDS, all_ways, run_blocks
 from .summary import page
 
 NAME = "tables"
@@ -33,7 +33,7 @@ def run_some(
     n_jobs: int, profile: str, minutes: float = np.inf,
 ) -> list[Path]:  # fmt: skip
     """Run some blocks with some tables, seeds and ways."""
-    started = time.perf_counter()
+    started, continues = time.perf_counter(), (folder / RECORDS).exists()
     records = run_blocks(blocks, columns.loadable(tables), list(seeds), chosen, folder, n_jobs, 60.0 * minutes)
     settings = {
         "profile": profile, "seeds": list(seeds), "tables": list(tables), "ways": chosen,
@@ -41,14 +41,8 @@ def run_some(
         "trees": N_TREES, "sweeps of trees": N_SWEEPS, "draws": predicting.N_DRAWS,
         "rows that fit a GP": standard_gp.MOST_ROWS,
     }  # fmt: skip
-    write_settings(folder / f"{NAME}.json", settings, time.perf_counter() - started, PACKAGES)
-    return write(records, folder)
-
-
-def write(records: Sequence[Row], folder: Path) -> list[Path]:
-    """The page, and the figures if Matplotlib is installed."""
-    path = folder / f"{NAME}.md"
-    path.write_text(page(records), encoding="utf-8")
+    spent = time.perf_counter() - started
+    path = write_results(folder, NAME, page(records), settings, spent, PACKAGES, continues)
     try:
         from .figures import draw
 
