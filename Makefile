@@ -70,10 +70,11 @@ test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject
 		$(addprefix tests/,$(OLDEST))
 
 nightly test-slow: export XLA_FLAGS =
-nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 100,000 strange tables; some hours
+nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 130,000 strange tables, 220 kills; some hours
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest tests/properties
 	$(BIN)/python -m pytest tests/estimators/common/test_saving.py -k tampered
 	$(BIN)/python -m pytest tests/cli/test_problems.py -k strange
+	$(BIN)/python -m pytest tests/estimators/regression/test_checkpoint.py -k killed
 
 # On a machine with many cores: `make mutation MUTANTS=500 WORKERS=16 SECONDS=3600`.
 MUTANTS ?= 100

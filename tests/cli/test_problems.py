@@ -237,16 +237,28 @@ def test_brackets_in_a_name_are_no_markup(shell):
     assert "[/bold]" in shell("info t.csv").stdout
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
-@pytest.mark.parametrize("count", [1000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_strange_tables_are_refused_or_read_and_nothing_else_happens(count):
-    """See `fuzz.tables`, which says of every file what may happen."""
-    command = [sys.executable, Path(__file__).parents[1] / "fuzz" / "tables.py", str(count), "0"]
+def _check_strange(program, count):
+    """Run a program of the folder `fuzz`, which says of every file what may happen."""
+    command = [sys.executable, Path(__file__).parents[1] / "fuzz" / program, str(count), "0"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     refused, read = map(int, run.stdout.split())
     assert refused + read == count
     assert min(refused, read) > count / 10  # else the files would be too tame, or too wild
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
+@pytest.mark.parametrize("count", [1000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_strange_tables_are_refused_or_read_and_nothing_else_happens(count):
+    """See `fuzz.tables`."""
+    _check_strange("tables.py", count)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")
+@pytest.mark.parametrize("count", [300, pytest.param(30_000, marks=pytest.mark.slow)])
+def test_strange_streams_are_refused_or_read_and_nothing_else_happens(count):
+    """See `fuzz.streams`."""
+    _check_strange("streams.py", count)
 
 
 WHOLE = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]

@@ -8,6 +8,8 @@ import tempfile
 from pathlib import Path
 
 FORBIDDEN = ("os.system", "os.exec", "os.posix_spawn", "os.fork", "subprocess", "socket", "pickle", "marshal", "ctypes")
+# Zones of times, and what tells how much memory there is.
+ALLOWED = ("zoneinfo", "tzdata", "/proc/self/statm", "/sys/fs/cgroup/memory.max")
 allowed_file = None
 seen = []
 
@@ -15,7 +17,7 @@ seen = []
 def watch(event, arguments):
     """What Python reports that it is about to do."""
     file = str(arguments[0]) if event == "open" else allowed_file
-    if event.startswith(FORBIDDEN) or (file != allowed_file and "zoneinfo" not in file and "tzdata" not in file):
+    if event.startswith(FORBIDDEN) or (file != allowed_file and not any(name in file for name in ALLOWED)):
         seen.append((event, str(arguments)[:200]))
 
 

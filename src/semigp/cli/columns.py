@@ -65,9 +65,9 @@ def choose_inputs(
 
 def choose_numbers(table: pl.DataFrame, others: Sequence[str], path: Path, note: Callable[[str], None]) -> list[str]:
     """The columns of numbers among those that `choose_inputs` chooses. Text and times are left out, with a note."""
-    chosen = []
+    chosen, kinds = [], table.schema  # which takes time to make
     for name in choose_inputs(table, others, path, note, keeps_empty=True):
-        kind = table.schema[name]
+        kind = kinds[name]
         if kind.is_numeric() or kind == pl.Boolean or holds_numbers(table[name]):
             chosen.append(name)
         else:

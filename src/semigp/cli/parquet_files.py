@@ -10,10 +10,13 @@ from pathlib import Path
 import polars as pl
 
 from ..columns.values import LARGEST
+from .parquet_sizes import memory_bytes, unpacked_bytes
 from .problems import Problem
 from .wording import check_names, in_a_line
 
 SUFFIXES = (".parquet", ".pq")
+_OTHER_KINDS = (pl.String, pl.Null, pl.Boolean, pl.Categorical, pl.Enum)
+_COPIES = 4  # of a table, that a command has at once: as read, as numbers, in standard units, and in a fit
 # Units of times in Parquet files. Nanoseconds reach from 1677 to 2262, so they are never out of range.
 _UNITS = {"days": timedelta(1), "ms": timedelta(milliseconds=1), "us": timedelta(microseconds=1), "ns": None}
 
@@ -23,9 +26,41 @@ def read_parquet(path: Path, rows: slice = slice(None)) -> pl.DataFrame:
     if not path.is_file():
         raise FileNotFoundError(2, "", str(path))
     with _readable(path):  # a name such as a[1].parquet is not a pattern
-        table = pl.scan_parquet(path, glob=False)[rows].collect()
-    check_names(table.columns, path)
+        scanned = pl.scan_parquet(path, glob=False)
+        n, held = scanned.select(pl.len()).collect().item(), unpacked_bytes(path)
+    for name, kind in parquet_head(path).schema.items():
+        _check_kind(name, kind, path)
+    _check_memory(held * len(range(n)[rows]) // max(n, 1), path)
+    with _readable(path):
+        table = scanned[rows].collect()
+    # Equal texts share their letters in what polars has read, but not later.
+    _check_memory(sum(column.str.len_bytes().sum() for column in table if column.dtype == pl.String), path)
     return pl.DataFrame([_parquet_column(column, path) for column in table])
+
+
+def parquet_head(path: Path) -> pl.DataFrame:
+    """The names and types of the columns of a file, without any rows."""
+    with _readable(path):
+        schema = pl.scan_parquet(path, glob=False).collect_schema()
+    check_names(schema.names(), path)
+    return pl.DataFrame(schema=schema)
+
+
+def _check_memory(held: int, path: Path) -> None:
+    """Raise a Problem if so many bytes cannot be worked with in memory."""
+    memory = memory_bytes()
+    if memory is not None and held * _COPIES > memory:
+        raise Problem(
+            f"{path} unpacks to {held / 2**30:.1f} GiB, too much for {memory / 2**30:.1f} GiB of memory, of which a "
+            f"table may take one part in {_COPIES}. Keep fewer rows or columns, or fit with semigp regress --stream, "
+            "which reads part by part."
+        )
+
+
+def _check_kind(name: str, kind: pl.DataType, path: Path) -> None:
+    """Raise a Problem unless a column holds numbers, times, booleans or text. What is nested may be of any size."""
+    if not (kind.is_numeric() or kind.is_temporal() or kind in _OTHER_KINDS):
+        raise Problem(f"{path}, column {name!r} holds {kind}; only numbers, times and text can be read.")
 
 
 def read_part(path: Path, rank: int, count: int) -> pl.DataFrame:
@@ -66,7 +101,7 @@ def _readable(path: Path) -> Iterator[None]:
     """Turn errors of polars about a Parquet file into a Problem."""
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise Problem(f"{path} is not a Parquet file that can be read: {in_a_line(error)}") from error
     except pl.exceptions.PanicException as error:
         raise Problem(f"{path} is not a Parquet file that can be read: it is damaged.") from error
@@ -84,8 +119,6 @@ def _parquet_column(column: pl.Series, path: Path) -> pl.Series:
         return column.cast(pl.Float64).fill_nan(None)
     if isinstance(kind, pl.Categorical | pl.Enum):
         return column.cast(pl.String)
-    if not (kind.is_temporal() or kind in (pl.String, pl.Null)):
-        raise Problem(f"{path}, column {column.name!r} holds {kind}; only numbers, times and text can be read.")
     if isinstance(kind, pl.Date | pl.Datetime | pl.Duration):
         _check_times(column, path)
     return column

@@ -21,7 +21,19 @@ import numpy as np  # noqa: E402
 import semigp  # noqa: E402
 from semigp.estimators.regression import checkpoint  # noqa: E402
 
+# Where the rows of one process end and those of the next begin. Holes are in the first forty rows.
+CUTS = {2: (0, 60, 90), 4: (0, 15, 45, 60, 90)}
 checkpoint.EVERY_SECONDS = 0.0
+clear = checkpoint.Checkpoint.clear
+
+
+def clear_aloud(kept):
+    """A fit that has ended removes its files, which whoever kills it must know."""
+    print("clearing", flush=True)
+    clear(kept)
+
+
+checkpoint.Checkpoint.clear = clear_aloud
 
 
 def make_problem():
@@ -43,7 +55,7 @@ def main():
     if "port" in told:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
         jax.distributed.initialize(f"127.0.0.1:{told['port']}", told["count"], told["process"])
-        rows = (slice(0, 60), slice(60, None))[told["process"]]
+        rows = slice(*CUTS[told["count"]][told["process"] :][:2])
     if "port" in told or told.get("devices"):
         mesh = semigp.row_mesh()
     folder = told.get("checkpoint")

@@ -10,6 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import semigp
+from semigp import storage
 from semigp.core.devices.processes import Processes
 from semigp.estimators.regression import checkpoint as module
 from semigp.estimators.regression.checkpoint import Checkpoint, KeptSearch
@@ -20,45 +21,85 @@ GAUSSIAN = {"posterior": "gaussian", "max_iter": 200}
 AUTO = {"n_draws": 3, "max_iter": 200}  # a mixture of three components
 
 
-def _check_kills(tmp_path, options, kills):
-    """Kill a fit (SIGKILL) at random moments, and compare what it finds in the end, or in between.
+class _Kills:
+    """A fit that is killed (SIGKILL) again and again, and started again, with a look at its folder after every kill.
 
-    It pauses after every iteration, so that more kills meet an optimisation than what is done before.
+    A quarter of the kills meets imports, the others the fit: compiling, iterations, and writes, one after every
+    iteration. Where a fit ends before it is killed, the next one begins anew.
     """
-    told = {"options": options, "pause": 0.02}
-    calm, out, folder = tmp_path / "calm.json", tmp_path / "found.json", tmp_path / "checkpoint"
-    process = start(calm, **told, checkpoint=str(tmp_path / "other"))
-    process.stdout.readline()
-    began = time.monotonic()
-    expected = finish(process, calm)
-    lasted = time.monotonic() - began
-    moments, killed, resumed = random.Random(0), 0, 0
-    while killed < kills:
-        resumed += any(folder.glob("part-*"))
-        process = start(out, **told, checkpoint=str(folder))
+
+    def __init__(self, tmp_path, options, pause):
+        self.told, self.dice = {"options": options, "pause": pause}, random.Random(0)
+        self.folder, self.out = tmp_path / "checkpoint", tmp_path / "found.json"
+        self.ends = self.resumed = self.writing = 0
+        self.reached = ""  # the name of the latest state of the fit that is under way
+        began = time.monotonic()
+        process = start(self.out, **self.told, checkpoint=str(tmp_path / "other"))
         process.stdout.readline()
+        self.importing = time.monotonic() - began
+        self.expected = finish(process, self.out)
+        self.lasted = time.monotonic() - began - self.importing
+
+    def kill(self):
+        """Start the fit, and kill it at a random moment, unless it ends before; whether it was killed."""
+        process = start(self.out, **self.told, checkpoint=str(self.folder))
+        seconds = self.dice.uniform(0, self.importing)
+        if self.dice.random() < 0.75:
+            process.stdout.readline()
+            self.resumed += self.reached != ""
+            seconds = self.dice.uniform(0, self.lasted)
         try:
-            process.communicate(timeout=moments.uniform(0, lasted))
-            assert json.loads(out.read_text()) == expected
+            _, errors = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
-            killed += 1
-    resumed += any(folder.glob("part-*"))
-    print(f"{killed} kills within {lasted:.1f} s each; {resumed} starts from a state that was kept")
-    assert resumed
-    assert finish(start(out, **told, checkpoint=str(folder)), out) == expected
-    assert not list(folder.iterdir())
+            self.look(is_clearing="clearing" in process.communicate()[0])
+            return True
+        self.check_end(process, errors)
+        return False
+
+    def look(self, is_clearing):
+        """Every file in the folder is whole, and nothing that was reached is lost, unless the fit had ended."""
+        for path in self.folder.glob("*.checkpoint"):
+            storage.read(path, {})  # raises if the file is damaged
+        self.writing += any(self.folder.glob(".*"))
+        latest = max((path.name for path in self.folder.glob("part-*")), default="")  # "finished" is after all digits
+        assert is_clearing or latest >= self.reached
+        self.reached = latest
+
+    def check_end(self, process, errors):
+        """The same digits as those of the fit that nobody killed, and an empty folder."""
+        assert process.returncode == 0, errors
+        assert json.loads(self.out.read_text()) == self.expected
+        assert not list(self.folder.iterdir())
+        self.ends, self.reached = self.ends + 1, ""
+
+
+def _check_kills(tmp_path, options, kills, pause=0.005):
+    """The oracle is the fit that nobody kills: all numbers are the very same, so there is no tolerance."""
+    fit = _Kills(tmp_path, options, pause)
+    began, killed = time.monotonic(), 0
+    while killed < kills:
+        killed += fit.kill()
+    process = start(fit.out, **fit.told, checkpoint=str(fit.folder))
+    fit.check_end(process, process.communicate(timeout=300)[1])
+    print(
+        f"{killed} kills in {time.monotonic() - began:.0f} s, within {fit.importing:.1f} s of imports or "
+        f"{fit.lasted:.1f} s of the fit; {fit.resumed} starts from a state that was kept, {fit.writing} kills while a "
+        f"file was written, {fit.ends} fits that ended"
+    )
+    assert fit.resumed or kills < 10
 
 
 def test_killed_a_few_times(tmp_path):
+    """See `_check_kills`."""
     _check_kills(tmp_path, GAUSSIAN, kills=3)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [GAUSSIAN, AUTO], ids=["gaussian", "auto"])
-def test_killed_many_times(tmp_path, options):
-    _check_kills(tmp_path, options, kills=16)
+@pytest.mark.parametrize(("options", "kills"), [(GAUSSIAN, 200), (AUTO, 20)], ids=["gaussian", "auto"])
+def test_killed_many_times(tmp_path, options, kills):
+    """See `_check_kills`."""
+    _check_kills(tmp_path, options, kills)
 
 
 # ---- in this process, stopped by a callback, which leaves the files as a kill would
@@ -99,6 +140,22 @@ def test_taken_up_where_it_was(stopped, problem):
     _check_same(model, calm)
     assert len(seen) == len(calm.fit_report_.trace) - 14
     assert not list(folder.iterdir())
+
+
+def test_files_are_removed_so_that_a_kill_leaves_a_state(tmp_path, monkeypatch):
+    """Latest states first, the seed last: what is left between two removals is what an earlier kill would have left."""
+    kept = Checkpoint(tmp_path, "", Processes(semigp.row_mesh()))
+    kept.put("seed", 7)
+    first, second = kept.next_part(), kept.next_part()
+    first.store({"trace": np.zeros(5)}, is_finished=False)
+    first.store({"trace": np.zeros(9)}, is_finished=True)
+    second.store({"trace": np.zeros(3)}, is_finished=False)
+    second.store({"trace": np.zeros(4)}, is_finished=True)
+    removed = []
+    monkeypatch.setattr(Checkpoint, "_remove", lambda self, paths: removed.extend(path.name[:18] for path in paths))
+    kept.clear()
+    states = ["part-0002-finished", "part-0002-00000003", "part-0001-finished", "part-0001-00000005"]
+    assert removed == [*states, "seed.0-of-1.checkp"]
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed"])

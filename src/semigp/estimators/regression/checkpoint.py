@@ -68,7 +68,9 @@ class Checkpoint:
     def clear(self) -> None:
         """Remove all files, once all processes have finished."""
         self._processes.any(False)
-        self._remove(self._folder.glob(f"*{self._suffix}"))
+        # The latest state first, and notes last. If a kill meets this, what is left is an earlier state with its seed.
+        files = self._folder.glob(f"*{self._suffix}")
+        self._remove(sorted(files, key=lambda path: (path.name.startswith("part-"), path.name), reverse=True))
 
     def load(self, part: int) -> Any:
         """The state from which an optimisation is resumed, its result if it has ended, or None."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -12,7 +13,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 _ARRAY_BLOCK = 8192
-_PARQUET_BLOCK = 2**17
+# A buffer of `batches` has four blocks from anywhere in the file. If it were a single larger block, steps would see one
+# end of a sorted file after the other; smaller blocks take longer to read.
+_PARQUET_BLOCK = 2**14
 
 
 @runtime_checkable
@@ -95,7 +98,7 @@ class ParquetRows:
 
     @property
     def n_blocks(self) -> int:
-        """The number of blocks, of at most 131,072 rows each."""
+        """The number of blocks, of at most 16,384 rows each."""
         return len(self._blocks)
 
     def read(self, block: int) -> tuple[np.ndarray, np.ndarray]:
@@ -103,8 +106,9 @@ class ParquetRows:
         polars = _polars()
         file, start = self._blocks[block]
         names = [*self.input_names, *self.output_names]
-        columns = polars.scan_parquet(file).select(polars.col(names).cast(polars.Float64))
-        table = columns.slice(start, _PARQUET_BLOCK).collect().to_numpy()
+        with _readable(file):
+            columns = _scan(file).select(polars.col(names).cast(polars.Float64))
+            table = columns.slice(start, _PARQUET_BLOCK).collect().to_numpy()
         # Row by row in memory, as in arrays. Sums are then the same to the last bit, whatever the source.
         X, y = (np.ascontiguousarray(part) for part in np.split(table, [len(self.input_names)], axis=1))
         return X, y
@@ -118,16 +122,32 @@ def _polars() -> Any:
     return polars
 
 
+def _scan(file: Path) -> Any:
+    return _polars().scan_parquet(file, glob=False)  # a name such as a[1].parquet is not a pattern
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    """Turn errors of polars about a Parquet file into a ValueError of one line."""
+    errors = _polars().exceptions
+    try:
+        yield
+    except (errors.PolarsError, OSError) as error:
+        told = " ".join(str(error).split())
+        raise ValueError(f"{file} is not a Parquet file that can be read: {told[:300]}") from error
+    except errors.PanicException as error:
+        raise ValueError(f"{file} is not a Parquet file that can be read: it is damaged.") from error
+
+
 def _check_columns(file: Path, names: list[str]) -> int:
     """The number of rows of a file. Raises ValueError if a column is missing or does not hold numbers."""
     polars = _polars()
-    try:
-        schema = polars.scan_parquet(file).collect_schema()
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise ValueError(f"{file} is not a Parquet file that can be read: {error}") from error
+    with _readable(file):
+        schema = _scan(file).collect_schema()
+        count = int(_scan(file).select(polars.len()).collect().item())
     for name in names:
         if name not in schema:
             raise ValueError(f"{file} has no column {name!r}; there are {', '.join(schema)}.")
         if not (schema[name].is_numeric() or schema[name] in (polars.Boolean, polars.Null)):
             raise ValueError(f"{file}, column {name!r} holds {schema[name]}, not numbers.")
-    return int(polars.scan_parquet(file).select(polars.len()).collect().item())
+    return count
