@@ -11,7 +11,7 @@ from semigp.columns.values import form_of, from_float, is_missing, number_in, to
 
 
 @pytest.mark.parametrize(
-    "value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("nan")]
+    "value", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "s"), Decimal("nan")]
 )
 def test_missing(value):
     assert is_missing(value)

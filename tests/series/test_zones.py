@@ -26,7 +26,8 @@ def test_local_times_are_those_of_pandas(zone, unit):
 
 def test_the_day_with_23_hours_and_the_day_with_25():
     for day, hours in (("2024-03-31", 23), ("2024-10-27", 25), ("2024-06-01", 24)):
-        ends = to_utc(np.arange(np.datetime64(day), np.datetime64(day) + 2).astype("M8[s]"), "Europe/Berlin")
+        begin = np.datetime64(day, "s")
+        ends = to_utc(begin + np.arange(2) * np.timedelta64(1, "D"), "Europe/Berlin")
         assert np.diff(ends)[0] == np.timedelta64(hours, "h")
 
 

@@ -87,7 +87,8 @@ def _local_times(timeline: Timeline, first: int, count: int) -> np.ndarray:
 def _within(times: np.ndarray, unit: str) -> np.ndarray:
     """The share of the day, month or year that has passed."""
     begin = times.astype(f"datetime64[{unit}]")
-    length = (begin + 1).astype(times.dtype) - begin.astype(times.dtype)
+    end = begin + np.array(1, f"timedelta64[{unit}]")
+    length = end.astype(times.dtype) - begin.astype(times.dtype)
     return (times - begin.astype(times.dtype)) / length
 
 

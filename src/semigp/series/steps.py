@@ -40,8 +40,9 @@ class Step:
 
     def _days(self, day: np.datetime64, places: np.ndarray) -> np.ndarray:
         """The same day of other months."""
-        months = day.astype("datetime64[M]") + self.size * places
-        return months.astype("datetime64[D]") + np.minimum(self.day, _lengths(months)) - 1
+        months = day.astype("datetime64[M]") + (self.size * places).astype("timedelta64[M]")
+        days = np.minimum(self.day, _lengths(months)) - 1
+        return months.astype("datetime64[D]") + days.astype("timedelta64[D]")
 
     def places(self, times: np.ndarray, zone: Any = None) -> np.ndarray | None:
         """The places of the times, the first of which is at 0; None if some are between the steps."""
@@ -95,7 +96,7 @@ def _candidates(times: np.ndarray, zone: Any) -> Iterator[Step]:
         if np.mean(clock == clock[0]) >= 0.9:
             yield from _in_days(local, times.dtype, zone is not None)
         yield Step("constant", np.diff(times).min())
-        if zone is not None and np.diff(local).min() > np.timedelta64(0):
+        if zone is not None and np.diff(local).min() > np.timedelta64(0, "s"):
             yield Step("constant", np.diff(local).min(), is_local=True)
     else:
         yield Step("constant", _smallest(np.diff(times)))
@@ -143,4 +144,5 @@ def _months(times: np.ndarray) -> np.ndarray:
 
 def _lengths(months: np.ndarray) -> np.ndarray:
     """The number of days of each month."""
-    return ((months + 1).astype("datetime64[D]") - months.astype("datetime64[D]")).astype(np.int64)
+    following = months + np.timedelta64(1, "M")
+    return (following.astype("datetime64[D]") - months.astype("datetime64[D]")).astype(np.int64)
