@@ -135,7 +135,7 @@ audit: .venv-tools/.installed  ## Known vulnerabilities of what the locks name; 
 	$(AUDIT) requirements/sktime.txt
 
 # For another interpreter: `make release PYTHON=python3.14`.
-release: $(INSTALLED)  ## Wheel and source distribution in dist/, each tried in an empty environment; some six minutes
+release: $(INSTALLED)  ## Wheel and source distribution in dist/, each tried in an empty environment; four minutes
 	$(BIN)/python -m tests.release.check --python $(PYTHON)
 
 .venv-sktime/.installed: pyproject.toml requirements/sktime.txt
