@@ -15,7 +15,7 @@ LOCKED := $(PIP_INSTALL) --require-hashes --requirement
 EDITABLE := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 
 .PHONY: demo test test-core test-estimators test-commands test-documentation test-rest test-optimised test-sktime
-.PHONY: test-oldest test-slow nightly ci lint format bench peers table-peers series-peers docs picture lock audit mutation clean
+.PHONY: test-oldest test-slow nightly ci lint format bench peers table-peers series-peers docs picture lock audit mutation release clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
 	$(BIN)/semigp demo
@@ -135,6 +135,10 @@ audit: .venv-tools/.installed  ## Known vulnerabilities of what the locks name; 
 	$(AUDIT) requirements/ci.txt
 	$(AUDIT) requirements/sktime.txt
 
+# For another interpreter: `make release PYTHON=python3.14`.
+release: $(INSTALLED)  ## Wheel and source distribution in dist/, each tried in an empty environment; four minutes
+	$(BIN)/python -m tests.release.check --python $(PYTHON)
+
 .venv-sktime/.installed: pyproject.toml requirements/sktime.txt
 	test -d .venv-sktime || $(PYTHON) -m venv .venv-sktime
 	.venv-sktime/bin/python $(LOCKED) requirements/sktime.txt
@@ -193,4 +197,4 @@ $(VENV)/.peers: $(INSTALLED)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow .venv-series .venv-tables .venv-hyperimpute build docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-tools .venv-oldest .venv-sktime .venv-gpytorch .venv-gpflow .venv-series .venv-tables .venv-hyperimpute build dist docs/auto_gallery docs/api/generated .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis

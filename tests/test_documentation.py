@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages import python_blocks, shell_commands
+
 ROOT = Path(__file__).parents[1]
 LINKED = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 PAGES = {
-    str(path.relative_to(ROOT)): re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
+    str(path.relative_to(ROOT)): python_blocks(path)
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 }
 
@@ -25,6 +27,15 @@ def test_page(page, tmp_path, monkeypatch):
 def test_there_are_blocks():
     assert PAGES["README.md"]
     assert PAGES["docs/start/tour.md"]
+
+
+def test_there_are_commands():
+    """Which `make release` runs."""
+    for heading in ("From the shell", "On your own data"):
+        commands = shell_commands(ROOT / "README.md", heading)
+        assert commands
+        assert {words[0] for words in commands} == {"semigp"}
+        assert not any("#" in words for words in commands)
 
 
 def _heading_anchors(path):

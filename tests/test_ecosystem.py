@@ -134,6 +134,14 @@ def test_wheel(tmp_path):
     assert names == {"jax", "jaxtyping", "narwhals", "numpy", "scikit-learn", "scipy", "threadpoolctl"}
 
 
+def test_citation_and_changes_are_of_this_version():
+    citation, changes = ((ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "CHANGELOG.md"))
+    assert re.findall(r"^version: (.+)$", citation, re.M) == [semigp.__version__]
+    released = re.findall(r"^date-released: (.+)$", citation, re.M)
+    newest = f"{semigp.__version__} ({released[0]})" if released else "Unreleased"
+    assert re.findall(r"^## (.+)$", changes, re.M)[0] == newest
+
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 

@@ -1,5 +1,7 @@
 """Times that are missing become gaps. The oracle is the calendar of pandas, from which rows were taken out."""
 
+from datetime import UTC
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -76,8 +78,13 @@ def test_a_column_of_times_has_gaps_and_comes_back_with_its_zone(name, library):
         times, later = back["t"].to_list(), timeline.frame({}, timeline.after(10))["t"].to_list()
         assert back["t"].dtype == column.dtype
     np.testing.assert_array_equal(back["v"], expected)
-    assert times == whole[:30].tolist()
-    assert later == whole[30:].tolist()
+    assert _instants(times) == _instants(whole[:30])
+    assert _instants(later) == _instants(whole[30:])
+
+
+def _instants(times):
+    """In UTC: an hour that clocks show twice is equal to none in a zone of another library (pytz with pandas 2)."""
+    return [time.astimezone(UTC) if time.tzinfo else time for time in times]
 
 
 def test_dates_of_polars_stay_dates():

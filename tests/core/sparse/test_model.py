@@ -86,7 +86,7 @@ def test_error_bars(rows, constrain_means):
     data = make_data(inputs, targets, error, constrain_means=constrain_means)
     model = start(data, KERNEL, np.eye(2), 0.1, variance=0.2)
     assert data.values.shape == (8, 2)
-    np.testing.assert_array_equal(data.mean_is_free[:4], ~constrain_means & (error[3:7] > 0))
+    np.testing.assert_array_equal(data.mean_is_free[:4], (error[3:7] > 0) & (not constrain_means))
     belief = InputBelief(inputs, np.where(error > 0, 0.2, 0.0))
     prior = None if constrain_means else error_bar_prior(inputs, error)
     expected = collapsed_bound(KERNEL, belief, np.eye(2), targets, 0.1) - kl_divergence(belief, prior)
