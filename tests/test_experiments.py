@@ -107,14 +107,15 @@ def _counted_cell(number, folder):
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
     """Oracle: the rows of a run that was not. No cell is computed twice, unless the commit is another one."""
     monkeypatch.setenv("SEMIGP_COMMIT", "abc")
-    cells = [(k, str(tmp_path)) for k in range(6)]
+    cells = [(k, str(tmp_path)) for k in range(12)]
     table = tmp_path / "rows.csv"
     some = run_cells(_counted_cell, cells, 1, table, seconds=0.0)
     assert 0 < len(some) < 6
     kept = table.with_suffix(".cells")
-    kept.write_text(kept.read_text() + '{"cell": "[3')  # as a kill leaves it
-    assert run_cells(_counted_cell, cells, 1, table) == [{"number": k, "score": k / 3} for k in range(6)]
-    assert [(tmp_path / str(k)).read_text() for k in range(6)] == ["x"] * 6
+    kept.write_text(kept.read_text() + '\n{"cell": "[3')  # as a kill leaves it
+    run_cells(_counted_cell, cells, 1, table, seconds=0.0)  # and goes on
+    assert run_cells(_counted_cell, cells, 1, table) == [{"number": k, "score": k / 3} for k in range(12)]
+    assert [(tmp_path / str(k)).read_text() for k in range(12)] == ["x"] * 12
     assert not kept.exists()
     run_cells(_counted_cell, cells, 1, table, seconds=0.0)
     monkeypatch.setenv("SEMIGP_COMMIT", "def")

@@ -40,6 +40,16 @@ def change_bytes(content, dice, signs=b'\x00\xff[]{}",:0-9e'):
     return bytes(changed)
 
 
+def read_files(make, read, count, seed, first=0):
+    """Try files after fifty others, with which whatever is loaded late, polars's threads too, is loaded."""
+    dice = random.Random(-1)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in (make(dice) for _ in range(50)):
+            (Path(folder) / name).write_bytes(content)
+            read(Path(folder) / name)
+    print(*try_files(count, seed, make, read, 3.0, first))
+
+
 def try_files(count, seed, make, read, seconds=1.0, first=0):
     """How many of `count` files `read` refused (False) and took (True), each in some seconds and half a gigabyte.
 

@@ -5,16 +5,14 @@ gigabyte, and without running, opening or connecting to anything. What is read i
 files were refused and how many read.
 """
 
-import random
 import sys
 import tempfile
 import warnings
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
-from running import change_bytes, try_files
+from running import change_bytes, read_files
 from tables import SIGNS, check_told, make_parquet, make_text
 
 import semigp
@@ -81,15 +79,6 @@ def last_column(path):
         return "y"
 
 
-def main(count, seed, first=0):
-    dice = random.Random(-1)
-    with tempfile.TemporaryDirectory() as folder:  # whatever is loaded late, polars's threads too, is loaded now
-        for name, content in (make(dice) for _ in range(50)):
-            (Path(folder) / name).write_bytes(content)
-            check(Path(folder) / name)
-    print(*try_files(count, seed, make, check, 3.0, first))
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(*map(int, sys.argv[1:]))
+    read_files(make, check, *map(int, sys.argv[1:]))

@@ -6,18 +6,15 @@ missing. What is refused is told in one line that names the file. Prints how man
 """
 
 import io
-import random
 import sys
-import tempfile
 import unicodedata
 import warnings
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import polars as pl
-from running import change_bytes, try_files
+from running import change_bytes, read_files
 
 from semigp.cli import info
 from semigp.cli.columns import choose_inputs, input_frame
@@ -229,15 +226,6 @@ def check_told(error, path):
     return False
 
 
-def main(count, seed, first=0):
-    dice = random.Random(-1)
-    with tempfile.TemporaryDirectory() as folder:  # whatever is loaded late, polars's threads too, is loaded now
-        for name, content in (make(dice) for _ in range(50)):
-            (Path(folder) / name).write_bytes(content)
-            check(Path(folder) / name)
-    print(*try_files(count, seed, make, check, 3.0, first))
-
-
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(*map(int, sys.argv[1:]))
+    read_files(make, check, *map(int, sys.argv[1:]))

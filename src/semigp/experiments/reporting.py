@@ -115,15 +115,19 @@ def run_cells(
 
 
 class _Kept:
-    """Rows of cells that have ended, a line for each in a file. Those of other commits are not used again."""
+    """Rows of cells that have ended, a line for each in a file.
+
+    Those of other commits and machines are not used again: a table names one commit and one machine for each run.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.commit = path, provenance.commit()
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        told = [json.loads(line) for line in lines if line.endswith("}")]  # a killed run may leave half a line
-        self.rows: dict[str, list[Row]] = {
-            each["cell"]: each["rows"] for each in told if each["commit"] == self.commit and _is_certain(self.commit)
-        }
+        self.path, self.origin = path, {"commit": provenance.commit(), "machine": provenance.machine()}
+        self.rows: dict[str, list[Row]] = {}
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+            with contextlib.suppress(ValueError):  # a killed run may leave half a line
+                told = json.loads(line)
+                if told["origin"] == self.origin and _is_certain(self.origin["commit"]):
+                    self.rows[told["cell"]] = told["rows"]
 
     @staticmethod
     def name(arguments: tuple) -> str:
@@ -131,9 +135,10 @@ class _Kept:
 
     def keep(self, arguments: tuple, rows: list[Row]) -> None:
         self.rows[self.name(arguments)] = rows
-        line = {"cell": self.name(arguments), "rows": rows, "commit": self.commit}
+        told = {"cell": self.name(arguments), "rows": rows, "origin": self.origin}
+        line = json.dumps(told, default=lambda number: number.item())  # of NumPy
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, default=lambda number: number.item()) + "\n")  # of NumPy
+            file.write(f"\n{line}")  # half a line before stays a line of its own
 
     def ended(self, arguments: Sequence[tuple]) -> list[Row]:
         """The rows of all cells that have ended, in the order of the cells."""
@@ -232,12 +237,8 @@ def write_results(
     parts = [*earlier, part]
     told.write_text(json.dumps({"settings": settings, "parts": parts}, indent=2) + "\n", encoding="utf-8")
     path = folder / f"{name}.md"
-    origins = [
-        provenance.sentence(
-            f"semigp reproduce {name}", *(each[key] for key in ("commit", "date", "versions", "machine"))
-        )
-        for each in parts
-    ]
+    command = f"semigp reproduce {name}"
+    origins = [provenance.sentence(command, *(each[key] for key in _ORIGIN)) for each in parts]
     path.write_text(page.rstrip("\n") + "\n\n" + "\n\n".join(dict.fromkeys(origins)) + "\n", encoding="utf-8")
     return path
 
