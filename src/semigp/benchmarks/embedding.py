@@ -12,8 +12,6 @@ and without back constraints.
 
 import importlib.util
 import json
-import os
-import platform
 import sys
 import tempfile
 import time
@@ -23,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from .endtoend import load_digits
-from .measuring import run_module
+from .measuring import origin, run_module
 
 GPY_ITERATIONS = 300
 TABLE = "embedding-speed.md"
@@ -105,9 +103,7 @@ def main(folder: Path) -> None:
     for name, result in (("q(x) free", free), ("back-constrained", constrained)):
         numbers = f"{result['seconds']:.1f} | {result['bound']:.0f} | {result['rows']} | {result['transform']:.1f}"
         lines.append(f"| {name} | {numbers} |")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    versions = f"JAX {version('jax')}, GPy {version('GPy')}"
-    lines.append(f"\n{platform.machine()}, {cores} cores, Python {platform.python_version()}, {versions}.")
+    lines.append(f"\n{origin('embedding', {'GPy': version('GPy')})}")
     (folder / TABLE).write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
 

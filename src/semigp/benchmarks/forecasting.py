@@ -4,15 +4,15 @@
 """
 
 import os
-import platform
 import statistics
 import tempfile
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 from semigp import GPForecaster
 from semigp.datasets import make_mackey_glass
+
+from .measuring import origin
 
 STEPS, REPEATS = 1110, 5
 TABLE = "forecasting-speed.md"
@@ -33,7 +33,6 @@ def main(folder: Path) -> None:
             times.append(time.perf_counter() - started)
         lines.append(f"| {propagation} | {times[0]:.2f} | {statistics.median(times[1:]):.2f} |")
     header = f"# Speed of forecasts\n\n{STEPS} steps, 500 paths, window 18, both cores. Seconds; later: a median.\n\n"
-    machine = f"\n{platform.machine()}, Python {platform.python_version()}, JAX {version('jax')}.\n"
     table = "\n".join(["| propagation | first call | later calls |", "|---|---|---|", *lines])
-    (folder / TABLE).write_text(header + table + "\n" + machine)
+    (folder / TABLE).write_text(f"{header}{table}\n\n{origin('forecasting')}\n")
     print(table)

@@ -7,16 +7,16 @@ folder for their file (0.9 GB for ten million rows).
 
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
+from .measuring import origin
 
 ROWS, INPUTS, INCOMPLETE, NOISE_STD = 10_000_000, 10, 0.2, 0.3
 PIECE, HELD_OUT = 100_000, 10_000
@@ -79,7 +79,6 @@ def main(folder: Path) -> None:
         command = [sys.executable, "-m", "semigp.benchmarks.streaming", str(path)]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     found = json.loads(output.splitlines()[-1])
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     lines = [
         "# Rows that do not fit in memory\n",
         f"{INPUTS} inputs, {INCOMPLETE:.0%} of the rows incomplete, 100 inducing points, from a memory-mapped file. "
@@ -89,8 +88,8 @@ def main(folder: Path) -> None:
         f"| {found['rows']} | {found['steps']} | {found['seconds']:.0f} | {found['rows'] / found['seconds']:.0f} "
         f"| {found['peak_mib']:.0f} | {found['before_mib']:.0f} | {found['MSE'] ** 0.5:.4f} | {found['NLPD']:.4f} "
         f"| {found['coverage']:.1%} | {found['status']} |",
-        f"\n{platform.machine()}, {cores} cores, Python {platform.python_version()}, JAX {version('jax')}. "
-        "Pages of the file that the system keeps in memory count as peak memory too.",
+        "\nPages of the file that the system keeps in memory count as peak memory too.\n",
+        origin("streaming"),
     ]
     (folder / TABLE).write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
