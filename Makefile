@@ -76,14 +76,15 @@ nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models
 	$(BIN)/python -m pytest tests/cli/test_problems.py -k strange
 	$(BIN)/python -m pytest tests/estimators/regression/test_checkpoint.py -k killed
 
-# On a machine with many cores: `make mutation MUTANTS=500 WORKERS=16 SECONDS=3600`.
+# On a machine with many cores: `make mutation MUTANTS=500 WORKERS=16 SECONDS=3600`. Some folders: `FOLDERS="views layers"`.
 MUTANTS ?= 100
+FOLDERS ?=
 WORKERS ?= 2
 SECONDS ?= 3600
 mutation: $(INSTALLED) .venv-tools/.installed  ## Changes of the engine that tests should notice; a line for each
 	mkdir -p build/mutation
-	.venv-tools/bin/python -m tests.mutation.draw $(MUTANTS) 0 build/mutation/mutants.json
-	$(BIN)/python -m tests.mutation.run build/mutation/mutants.json build/mutation/fates.jsonl $(WORKERS) $(SECONDS)
+	.venv-tools/bin/python -m tests.mutation.draw $(MUTANTS) 0 build/mutation/mutants.json $(FOLDERS)
+	$(BIN)/python -m tests.mutation.run build/mutation/mutants.json build/mutation/fates.jsonl $(WORKERS) $(SECONDS) $(FOLDERS)
 
 test-slow: $(INSTALLED) test-sktime  ## All tests
 	$(BIN)/python -m pytest tests/estimators

@@ -25,7 +25,8 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True)
-settings.register_profile("nightly", max_examples=500, deadline=None)
+# In parts, on other machines too: SEMIGP_TABLES=50, and `--hypothesis-seed=N` with another N for every part.
+settings.register_profile("nightly", max_examples=int(os.environ.get("SEMIGP_TABLES", "500")), deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 SHARED = Path(__file__).parents[2] / "shared"

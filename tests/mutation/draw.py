@@ -1,8 +1,9 @@
 """Draw mutants of the engine: copies of its modules with one operator, number or branch changed.
 
-python -m tests.mutation.draw COUNT SEED FILE        (needs cosmic-ray, whose operators these are)
+python -m tests.mutation.draw COUNT SEED FILE [FOLDER ...]        (needs cosmic-ray, whose operators these are)
 
-Changes to annotations only are no mutants, as nothing runs them. FILE is JSON, for `tests.mutation.run`.
+Of all modules, or of those in some folders of the engine, such as `views`. Changes to annotations only are no mutants,
+as nothing runs them. FILE is JSON, for `tests.mutation.run`.
 """
 
 import ast
@@ -75,7 +76,9 @@ def describe(path, name, occurrence):
 
 def main():
     count, seed, target = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    everything = [(path, *which) for path in sorted(ENGINE.rglob("*.py")) for which in mutants(path)]
+    folders = [ENGINE / name for name in sys.argv[4:]] or [ENGINE]
+    paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    everything = [(path, *which) for path in paths for which in mutants(path)]
     random.Random(seed).shuffle(everything)
     drawn = list(itertools.islice(filter(None, (describe(*place) for place in everything)), count))
     target.write_text(json.dumps(drawn))

@@ -1,9 +1,10 @@
 """Run the tests on every mutant of a file that `tests.mutation.draw` has written.
 
-python -m tests.mutation.run FILE OUT WORKERS SECONDS
+python -m tests.mutation.run FILE OUT WORKERS SECONDS [FOLDER ...]
 
-First those of the module that was changed, then, if none of them notices, all of tests/core. Tests that fail without a
-mutant, on this machine, do not count. A line of JSON goes to OUT for every mutant, until the time is over.
+First those of the module that was changed, then, if none of them notices, all of tests/core, or of some folders there.
+Tests that fail without a mutant, on this machine, do not count. A line of JSON goes to OUT for every mutant, until the
+time is over.
 """
 
 import concurrent.futures
@@ -93,11 +94,12 @@ class Bench:
         failing = re.findall(r"^(?:FAILED|ERROR) (\S+)", told, re.M)
         return file, time.monotonic() - start, failing, "" if passes else told[-600:]
 
-    def measure(self, pool):
-        """Every file once."""
+    def measure(self, pool, mutants, folders):
+        """Every file once that may be needed."""
         tests = ROOT / "tests"
-        files = {str(path.relative_to(tests).with_suffix("")) for path in (tests / "core").rglob("test_*.py")}
-        files = sorted(files.union(*_ALSO.values()))
+        paths = [path for folder in folders or [""] for path in (tests / "core" / folder).rglob("test_*.py")]
+        own = [file for mutant in mutants for file in own_tests(mutant["module"]) if (tests / f"{file}.py").exists()]
+        files = sorted({str(path.relative_to(tests).with_suffix("")) for path in paths} | set(own))
         found = list(pool.map(self.time, files))
         self.failing = [test for *_, tests, _ in found for test in tests]
         self.seconds = {file: seconds for file, seconds, *_ in found}
@@ -129,10 +131,10 @@ class Bench:
 
 def main():
     mutants, target = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
-    workers, end = int(sys.argv[3]), time.monotonic() + float(sys.argv[4])
+    workers, end, folders = int(sys.argv[3]), time.monotonic() + float(sys.argv[4]), sys.argv[5:]
     bench = Bench(workers, end)
     with concurrent.futures.ThreadPoolExecutor(workers) as pool, target.open("w") as file:
-        bench.measure(pool)
+        bench.measure(pool, mutants, folders)
         for done in concurrent.futures.as_completed([pool.submit(bench.judge, mutant) for mutant in mutants]):
             if done.result() is not None:
                 file.write(json.dumps(done.result()) + "\n")

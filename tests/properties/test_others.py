@@ -44,7 +44,10 @@ def test_imputation(table):
     assert np.isfinite(mean).all()
     np.testing.assert_array_equal(mean[~holes], table.X[~holes])
     assert np.all(std[~holes] == 0)
-    assert np.all(std[holes] > 0)
+    varies = np.nanmax(table.X, axis=0) > np.nanmin(table.X, axis=0)
+    assert np.all(std[holes & varies] > 0)
+    assert np.all(std[:, ~varies] == 0)  # there is no scale
+    np.testing.assert_array_equal(mean[:, ~varies], np.tile(np.nanmax(table.X, axis=0), (len(mean), 1))[:, ~varies])
     assert np.isfinite(std).all()
     filled = model.transform(table.X)
     np.testing.assert_allclose(model.transform(table.X[-1:])[0], filled[-1], rtol=1e-9, atol=1e-9 * np.abs(mean).max())

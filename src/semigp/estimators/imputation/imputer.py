@@ -185,7 +185,8 @@ class GPImputer(Saved, OneToOneFeatureMixin, TransformerMixin, ShownInNotebooks)
 
         Numbers are filled in with their means, and categories with the most probable level. Frames are returned as
         frames, with the types of their columns; whole numbers are rounded there. The standard deviation of a known
-        entry is 0, and that of a missing category is NaN: see `impute_proba`.
+        entry is 0, and that of a missing category is NaN: see `impute_proba`. If all known values of a column are the
+        same, it is filled with that value, and the standard deviation is 0, because nothing tells its scale.
         """
         codes, beliefs, as_given = self._about(X)
         holes = np.isnan(codes)
