@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from semigp.cli.parquet_sizes import unpacked_bytes
+from semigp.cli.thrift import Reader
 
 # Its argument is how much more memory the process may have than it has after its imports, in bytes.
 _INFO = """
@@ -87,3 +88,28 @@ def test_sizes_of_ordinary_files(tmp_path, options):
     table = pl.DataFrame({"a": range(100), "b": [i / 7 for i in range(100)], "c": [f"key {i}" for i in range(100)]})
     table.write_parquet(tmp_path / "t.parquet", **options)
     assert 2400 <= unpacked_bytes(tmp_path / "t.parquet") < 12_000
+
+
+@pytest.mark.parametrize("how", [{}, {"data_page_size": 2000}, {"statistics": False}])
+def test_a_page_that_says_what_cannot_be(tmp_path, how):
+    """-999 values of 1000, for which polars would ask for 2⁶¹ bytes, and end the process.
+
+    n is written as 2 n, and -n as 2 n - 1, with seven bits in a byte.
+    """
+    path = tmp_path / "t.parquet"
+    table = pl.DataFrame({name: [None, *(i / 7 for i in range(999))] for name in "ay"})
+    table.write_parquet(path, compression="uncompressed", **how)
+    assert unpacked_bytes(path) >= 16_000
+    content = path.read_bytes()
+    count = Reader(content, 4).struct()[5][1]  # the first page begins after PAR1
+    written, negative = (bytes([0x15, code & 127 | 128, code >> 7]) for code in (2 * count, 2 * count - 3))
+    assert written in content[:100]
+    path.write_bytes(content.replace(written, negative, 1))
+    with pytest.raises(ValueError, match="the head of a page, is damaged"):
+        unpacked_bytes(path)
+    for command in ("info t.parquet", "regress t.parquet --target y --stream"):
+        done = _run(command, 2**30, tmp_path)
+        assert done.returncode == 3, done.stderr[-2000:]
+        assert done.stderr.strip().splitlines()[-1] == (
+            "semigp: t.parquet is not a Parquet file that can be read: The footer, or the head of a page, is damaged."
+        )

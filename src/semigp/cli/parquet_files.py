@@ -38,6 +38,12 @@ def read_parquet(path: Path, rows: slice = slice(None)) -> pl.DataFrame:
     return pl.DataFrame([_parquet_column(column, path) for column in table])
 
 
+def check_pages(path: Path) -> None:
+    """Raise a Problem if pages of a file say that they hold what cannot be."""
+    with _readable(path):
+        unpacked_bytes(path)
+
+
 def parquet_head(path: Path) -> pl.DataFrame:
     """The names and types of the columns of a file, without any rows."""
     with _readable(path):

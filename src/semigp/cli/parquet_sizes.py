@@ -1,26 +1,30 @@
-"""How much a Parquet file holds, from its footer, before anything is unpacked.
+"""How much a Parquet file holds, from its footer and the heads of its pages, before anything is unpacked.
 
-A file of some kilobytes may hold a billion equal numbers. Its footer says so, in Thrift's compact protocol: every
-field of a struct is a byte, with its type and how far its number is from that of the field before, and then its value.
-https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift has the numbers of the fields.
+A file of some kilobytes may hold a billion equal numbers, and a damaged one may ask for more memory than there is,
+which ends the process inside polars. Column chunks say how many values they have, and so does the head of every page.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from .thrift import Damaged, Reader
 
 _BYTES_PER_CELL = 8  # of a number in memory; footers tell the bytes of the encoded column, which may be far fewer
-_DEEPEST = 20  # footers have seven levels
-_ROW_GROUPS, _COLUMNS, _ABOUT, _VALUES, _BYTES = 4, 1, 3, 5, 6  # numbers of fields
+# Numbers of fields: of the footer, of a column chunk, and of the head of a page.
+_ROW_GROUPS, _COLUMNS, _ABOUT = 4, 1, 3
+_VALUES, _BYTES, _FIRST_PAGE, _DICTIONARY = 5, 6, 9, 11
+_KIND, _PAGE_BYTES, _PACKED_BYTES = 1, 2, 3
+_VALUES_OF_PAGE = {0: 5, 3: 8}  # by kind of page: the field that tells, first of all, how many values it has
+_LONGEST_HEAD = 2**24  # bytes: heads have the smallest and the largest value, which may be long texts
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
 def unpacked_bytes(path: Path) -> int:
-    """About how many bytes the columns of a file have in memory. Raises ValueError if there is no footer to read."""
+    """About how many bytes the columns of a file have in memory. Raises ValueError if the file cannot be read."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if size < 12:
@@ -29,12 +33,41 @@ def unpacked_bytes(path: Path) -> int:
         length = int.from_bytes(file.read(4), "little")
         file.seek(max(0, size - 8 - length))
         content = file.read(length)
-    try:
-        groups = _Footer(content).struct()[_ROW_GROUPS]
-        chunks = [column[_ABOUT] for group in groups for column in group[_COLUMNS]]
-        return sum(max(chunk[_BYTES], _BYTES_PER_CELL * chunk[_VALUES]) for chunk in chunks)
-    except (IndexError, KeyError, TypeError) as error:
-        raise ValueError("The footer is damaged.") from error
+        try:
+            groups = Reader(content).struct()[_ROW_GROUPS]
+            chunks = [column[_ABOUT] for group in groups for column in group[_COLUMNS]]
+            return sum(_bytes_of_chunk(file, chunk) for chunk in chunks)
+        except (Damaged, KeyError, TypeError, OverflowError) as error:
+            raise ValueError("The footer, or the head of a page, is damaged.") from error
+
+
+def _bytes_of_chunk(file: BinaryIO, chunk: dict[int, Any]) -> int:
+    """The bytes of a column chunk in memory, as its pages and the footer say, whichever is more."""
+    left, held = chunk[_VALUES], 0
+    place = min(chunk[_FIRST_PAGE], chunk.get(_DICTIONARY) or chunk[_FIRST_PAGE])
+    while left > 0:
+        head, place = _head_of_page(file, place)
+        values = head[_VALUES_OF_PAGE[head[_KIND]]][1] if head[_KIND] in _VALUES_OF_PAGE else 0
+        if not 0 <= values <= left or min(head[_PAGE_BYTES], head[_PACKED_BYTES]) < 0:
+            raise Damaged
+        left, held, place = left - values, held + head[_PAGE_BYTES], place + head[_PACKED_BYTES]
+    return max(held, chunk[_BYTES], _BYTES_PER_CELL * chunk[_VALUES])
+
+
+def _head_of_page(file: BinaryIO, place: int) -> tuple[dict[int, Any], int]:
+    """The head of the page that begins at a place of the file, and where it ends. More is read if it is long."""
+    length = 2**9
+    while place >= 0:
+        file.seek(place)
+        content = file.read(length)
+        reader = Reader(content)
+        try:
+            return reader.struct(), place + reader.place
+        except Damaged:
+            if len(content) < length or length > _LONGEST_HEAD:
+                raise
+            length *= 8
+    raise Damaged
 
 
 def memory_bytes() -> int | None:
@@ -58,67 +91,3 @@ def _addresses() -> int:
         return os.sysconf("SC_PAGE_SIZE") * int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:  # only Linux tells
         return 0
-
-
-@dataclass
-class _Footer:
-    """Thrift's compact protocol, read from the beginning. Structs are dictionaries by the numbers of their fields."""
-
-    content: bytes
-    place: int = 0
-    depth: int = 0
-
-    def struct(self) -> dict[int, Any]:
-        """The fields up to the byte 0, which ends a struct."""
-        if self.depth == _DEEPEST:
-            raise ValueError("The footer is damaged.")
-        self.depth += 1
-        found, number = {}, 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._whole()
-            kind = head & 15
-            found[number] = kind == 1 if kind in (1, 2) else self._value(kind)  # a truth is its own type
-        self.depth -= 1
-        return found
-
-    def _value(self, kind: int) -> Any:
-        match kind:
-            case 1 | 2 | 3:
-                return self._byte()
-            case 4 | 5 | 6:
-                return self._whole()
-            case 7:
-                return self._skip(8)
-            case 8:
-                return self._skip(self._varint())
-            case 9 | 10:
-                head = self._byte()
-                count = head >> 4 if head >> 4 < 15 else self._varint()
-                return [self._value(head & 15) for _ in range(count)]
-            case 12:
-                return self.struct()
-        raise ValueError("The footer is damaged.")
-
-    def _byte(self) -> int:
-        self.place += 1
-        return self.content[self.place - 1]
-
-    def _skip(self, count: int) -> None:
-        self.place += count
-        if self.place > len(self.content):
-            raise ValueError("The footer is damaged.")
-
-    def _varint(self) -> int:
-        """Seven bits in every byte, the lowest first; the eighth says whether there are more."""
-        found = shift = 0
-        while (byte := self._byte()) > 127:
-            found |= (byte & 127) << shift
-            shift += 7
-            if shift > 63:
-                raise ValueError("The footer is damaged.")
-        return found | byte << shift
-
-    def _whole(self) -> int:
-        """A number with a sign: 0, -1, 1, -2 are written as 0, 1, 2, 3."""
-        found = self._varint()
-        return found >> 1 ^ -(found & 1)

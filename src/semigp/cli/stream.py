@@ -9,7 +9,7 @@ from pathlib import Path
 import semigp
 
 from .columns import check_present, choose_numbers
-from .parquet_files import parquet_head
+from .parquet_files import check_pages, parquet_head
 from .problems import WRONG_USE, Problem
 from .session import Session
 
@@ -27,12 +27,15 @@ def fit_from_parquet(
 
 
 def open_rows(session: Session, path: Path, targets: list[str], ignore: list[str]) -> semigp.ParquetRows:
-    """The rows of the files, of which only names and types of columns are read here."""
+    """The rows of the files, of which only footers, heads of pages, and names and types of columns are read here."""
     if not targets:
         raise Problem("Say what to predict: --target COLUMN.", WRONG_USE)
     if path.suffix.lower() in (".csv", ".tsv", ".txt"):
         raise Problem(f"--stream reads Parquet, but {path} is text; convert it, or leave out --stream.", WRONG_USE)
-    file = semigp.ParquetRows.files(path)[0]
+    files = semigp.ParquetRows.files(path)
+    for file in files:
+        check_pages(file)
+    file = files[0]
     first = parquet_head(file)
     for names, option in ((targets, "--target"), (ignore, "--ignore")):
         check_present(names, first, file, option)
