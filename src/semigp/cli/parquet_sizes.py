@@ -31,7 +31,9 @@ def unpacked_bytes(path: Path) -> int:
             raise ValueError("The file is too short.")
         file.seek(size - 8)
         length = int.from_bytes(file.read(4), "little")
-        file.seek(max(0, size - 8 - length))
+        if length > size - 8:
+            raise ValueError("The footer is damaged.")
+        file.seek(size - 8 - length)
         content = file.read(length)
         try:
             groups = Reader(content).struct()[_ROW_GROUPS]
