@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from semigp.core.dynamics.input_directions import input_filters
+from semigp.core.dynamics.input_directions import _windows, input_filters
 
 
 @pytest.mark.parametrize("shape", [np.abs, np.tanh], ids=["even", "odd"])
@@ -29,3 +29,12 @@ def test_short_series_are_left_out(random):
     assert np.isnan(found[:9]).all()
     assert not np.isnan(found[9:60]).any()
     assert np.isnan(found[60:]).all()
+
+
+def test_windows_hold_the_latest_inputs_first():
+    """By a loop over steps. Two inputs, a series of 21 steps and one of 12: windows of three."""
+    inputs = np.arange(66.0).reshape(33, 2)
+    windows, rows = _windows(inputs, np.isin(np.arange(33), [0, 21]))
+    np.testing.assert_array_equal(rows, [*range(2, 21), *range(23, 33)])
+    for window, row in zip(windows, rows, strict=True):
+        np.testing.assert_array_equal(window, np.concatenate([inputs[row - lag] for lag in range(3)]))

@@ -33,6 +33,18 @@ def test_evidence_of_the_last_gp(table, random):
     assert value == pytest.approx(expected, abs=1e-5)  # 1e-6 is added to s
 
 
+def test_rows_without_outputs_do_not_count(table, random):
+    """Nor do those that one output lacks, for that output: the density of each by itself, and the prior once."""
+    inputs, outputs = table
+    stack = Stack.drawn(GROUPS, 2, random)
+    position = 0.5 * random.normal(size=stack.size)
+    holes = outputs.copy()
+    holes[:3, 0] = np.nan
+    found, _ = StackDensity(stack, inputs, holes)(position)
+    apart = [StackDensity(stack, inputs[k:], outputs[k:, [j]])(position)[0] for j, k in enumerate((3, 0))]
+    assert found == pytest.approx(sum(apart) + 0.5 * position @ position, rel=1e-9)
+
+
 @pytest.mark.parametrize("n_layers", [2, 3])
 @pytest.mark.parametrize("is_missing", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
