@@ -1,8 +1,10 @@
 """One column as a GP of the others. Oracle: the kernel written out, row by row."""
 
 import numpy as np
+import pytest
+import scipy.stats
 
-from semigp.core.chained.regression import CURVED, NOISES, Conditioned, Regression, choose_regression
+from semigp.core.chained.regression import CURVED, NOISES, Conditioned, Regression, _best_noise, choose_regression
 
 
 def test_covariance_and_variance(random):
@@ -50,3 +52,29 @@ def test_joint_draws_have_the_dense_covariance(random, monkeypatch):
     root = np.array([conditioned.draw_jointly(new, unit) - mean for unit in np.eye(6)])
     expected[:4, 4:] = expected[4:, :4] = 0.0
     np.testing.assert_allclose(root.T @ root, expected, atol=1e-10)
+
+
+def test_left_out(random):
+    """Each value as it is predicted by a regression on the other rows; 1e-9."""
+    points, values = random.normal(size=(12, 2)), random.normal(size=12)
+    regression = Regression(0.6, 0.2, 0.05, 1.7)
+    mean, std = Conditioned.on(regression, points, values).left_out(values)
+    for i in range(12):
+        others = np.arange(12) != i
+        expected = Conditioned.on(regression, points[others], values[others]).predict(points[i : i + 1])
+        np.testing.assert_allclose([mean[i], std[i] ** 2], np.ravel(expected), rtol=1e-9)
+
+
+def test_noise_has_the_highest_evidence(random):
+    """That of the values and of one more, of size 1, at the best scale. Oracle: SciPy's densities."""
+    points, values = random.normal(size=(4, 2)), random.normal(size=4)
+    loss, found = _best_noise(points, values, 0.7, 0.2)
+
+    def expected(noise):
+        covariance = Regression(0.7, 0.2, 0.0, 1.0).covariance(points, points) + noise * np.eye(4)
+        scale = (values @ np.linalg.solve(covariance, values) + 1.0) / 5.0
+        density = scipy.stats.multivariate_normal(np.zeros(4), scale * covariance).logpdf(values)
+        return -density - scipy.stats.norm(scale=np.sqrt(scale)).logpdf(1.0), scale, noise
+
+    best = min(expected(noise) for noise in NOISES)
+    assert (loss + 2.5 * (1.0 + np.log(2.0 * np.pi)), found.scale, found.noise) == pytest.approx(best, rel=1e-9)
