@@ -1,6 +1,7 @@
 """Experiments: their arithmetic, and a small run of each from the command line's point of view."""
 
 import csv
+import importlib
 import json
 import time
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 
 import semigp
 from semigp import provenance
+from semigp.cli.app import EXPERIMENTS
 from semigp.experiments import (
     calibration,
+    checking,
     deep,
     dimensions,
     forecasting,
@@ -404,3 +407,51 @@ def test_motion_gp_that_sees_changes(random):
         np.testing.assert_array_equal(std[~np.isnan(given)], 0.0)
         errors.append(np.sqrt(np.mean((filled - truth)[30:, 1:] ** 2)))
     assert errors[1] < 0.15 < 0.5 < errors[0]  # the noise is .05, and the root mean square of the cosine .7
+
+
+# ---- tables that are checked
+
+_TABLE = [
+    {"data": "oil", "labels": "20", "seed": "1", "method": "ours", "errors": "15", "log loss": "0.2", "seconds": "3"},
+    {"data": "oil", "labels": "40", "seed": "1", "method": "ours", "errors": "11", "log loss": "", "seconds": "3"},
+    {"data": "oil", "labels": "20", "seed": "2", "method": "ours", "errors": "15", "log loss": "0.2", "seconds": "3"},
+]
+
+
+def test_numbers_that_are_computed_again_are_compared():
+    """By hand: times do not count, a number that has become another one is found, and so is one that is gone."""
+    same = checking.compare("some", 1, [_TABLE[0] | {"seconds": "9"}, _TABLE[1]], _TABLE)
+    assert (len(same.differences), same.n_equal, same.n_absent) == (6, 6, 0)  # labels, errors and log loss
+    assert same.is_confirmed
+    assert same.sentence == "some: 6 of 6 numbers in 1 cells are the same."
+    changed = checking.compare("some", 1, [_TABLE[0] | {"errors": "12"}], _TABLE)
+    assert changed.worst == (0.2, "errors (oil, 1, ours)")
+    assert not changed.is_confirmed
+    assert "; the largest difference is 20 %, of errors" in changed.sentence
+    assert checking.compare("some", 1, [_TABLE[0] | {"log loss": ""}], _TABLE).worst[0] == 1.0
+    absent = checking.compare("some", 1, [_TABLE[0] | {"seed": "3"}], _TABLE)
+    assert (absent.n_absent, absent.is_confirmed) == (1, False)
+    assert absent.sentence.endswith("1 rows are not in the table.")
+
+
+def test_cells_of_a_table_are_computed_again(tmp_path, monkeypatch):
+    """Three cells of the real experiment, in a table of which one number was changed."""
+    monkeypatch.setitem(multiple_imputation.PROFILES, "paper", {"data sets": 3})
+    rows = [row for (seed,) in multiple_imputation.cells("paper") for row in multiple_imputation.run_cell(seed)]
+    rows[0]["estimate"] *= 1.1
+    write_rows(tmp_path / "multiple-imputation.csv", rows)
+    found = checking.check("multiple-imputation", multiple_imputation, tmp_path, 3, n_jobs=1)
+    assert found.n_equal == len(found.differences) - 1
+    assert found.worst[0] == pytest.approx(1 - 1 / 1.1, rel=1e-3)
+    page = checking.write_page(tmp_path, [found], 3).read_text(encoding="utf-8")
+    assert "| multiple-imputation | 3 |" in page
+    assert "estimate (" in page
+
+
+def test_every_experiment_says_what_its_cells_are(shared, monkeypatch):
+    """All different; the paper's profile has more of them than the quick one."""
+    monkeypatch.setenv("SEMIGP_DATA", str(shared / "data"))
+    for module in EXPERIMENTS.values():
+        experiment = importlib.import_module(module)
+        quick, paper = experiment.cells("quick"), experiment.cells("paper")
+        assert len(set(paper)) == len(paper) > len(quick) > 0

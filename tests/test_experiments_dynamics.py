@@ -29,7 +29,7 @@ def test_gaps():
 
 
 def test_cells_are_all_different():
-    cells = state_space.cells(state_space.PROFILES["paper"])
+    cells = state_space.cells("paper")
     assert len(set(cells)) == len(cells) == 3 * 4 + (10 + 3) * len(SIMULATED)
 
 

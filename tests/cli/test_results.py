@@ -57,3 +57,30 @@ def test_what_cannot_be_measured_is_told_and_the_others_go_on(run):
     assert "There is no GPU here." in one.stderr
     assert every.exit_code == 0
     assert "gpu: There is no GPU here." in every.stdout
+
+
+def test_a_table_that_is_not_there_cannot_be_checked(run):
+    done = run("reproduce calibration --check 2")
+    assert done.exit_code == 2
+    assert (
+        "There is no table results/experiments/calibration.csv; semigp reproduce calibration makes it." in done.stderr
+    )
+
+
+def test_a_table_that_does_not_hold_fails(run, tmp_path):
+    """Stand-in cells return their own number, of which the table has another one for the second."""
+    run.stand_in.cells = lambda profile: [(1,), (2,)]
+    run.stand_in.run_cell = _cell
+    (tmp_path / "calibration.csv").write_text("seed,way,score\n1,ours,1\n2,ours,2\n")
+    assert run("reproduce calibration --check 2 -o .").exit_code == 0
+    (tmp_path / "calibration.csv").write_text("seed,way,score\n1,ours,1\n2,ours,2.5\n")
+    done = run("reproduce calibration --check 2 -o .")
+    assert done.exit_code == 1
+    assert (
+        "calibration: 1 of 2 numbers in 2 cells are the same; the largest difference is 20 %, of score (2, ours)."
+        in (done.stdout)
+    )
+
+
+def _cell(number):
+    return [{"seed": number, "way": "ours", "score": float(number)}]

@@ -106,6 +106,9 @@ def reproduce(
     ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for tables and figures.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Number of processes.", min=1)] = 2,
+    check: Annotated[
+        int, typer.Option("--check", help="Only compute so many cells of a table again, and compare.", min=0)
+    ] = 0,
 ) -> None:
     """Run experiments of the paper, and write their tables and figures; "all" writes a report as well.
 
@@ -114,14 +117,33 @@ def reproduce(
     if experiment not in ("all", *EXPERIMENTS):
         raise Problem(f"There is no experiment {experiment!r}; there are all, {', '.join(EXPERIMENTS)}.", WRONG_USE)
     folder = output or (Path("build") / "quick" if quick else Path("results") / "experiments")
-    for name in EXPERIMENTS if experiment == "all" else [experiment]:
+    names = list(EXPERIMENTS) if experiment == "all" else [experiment]
+    if check:
+        _check(names, folder, check, jobs)
+        return
+    for name in names:
         module = importlib.import_module(EXPERIMENTS[name])
         for path in module.run("quick" if quick else "paper", folder, jobs):
             print(f"Written: {path}")
     if experiment == "all":
         from ..experiments.collect import write_report
 
-        print(f"Written: {write_report(folder, list(EXPERIMENTS))}")
+        print(f"Written: {write_report(folder, names)}")
+
+
+def _check(names: list[str], folder: Path, count: int, jobs: int) -> None:
+    from ..experiments.checking import check, write_page
+
+    found = []
+    for name in names:
+        if not (folder / f"{name}.csv").exists():
+            raise Problem(f"There is no table {folder / f'{name}.csv'}; semigp reproduce {name} makes it.", WRONG_USE)
+        found.append(check(name, importlib.import_module(EXPERIMENTS[name]), folder, count, jobs))
+        print(found[-1].sentence, flush=True)
+    if len(names) > 1:
+        print(f"Written: {write_page(folder, found, count)}")
+    if not all(each.is_confirmed for each in found):
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -172,16 +172,21 @@ def covered(below: np.ndarray, level: float) -> float:
     return float(np.mean(np.abs(below - 0.5) <= 0.5 * level))
 
 
-def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run the experiment, and write the tables and the figure."""
-    settings, started = PROFILES[profile], time.perf_counter()
-    cells = [
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
+    return [
         (part, system, FIRST_SEED + seed)
         for part, (_, systems) in PARTS.items()
         for system in systems
         for seed in range(settings["ranks" if part == "ranks" else "seeds"])
     ]
-    rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
+
+
+def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
+    """Run the experiment, and write the tables and the figure."""
+    settings, started = PROFILES[profile], time.perf_counter()
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / f"{NAME}.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED, "rows": ROWS, "missing": MISSING} | settings
     path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder)]

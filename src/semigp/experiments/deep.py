@@ -94,18 +94,23 @@ def run_cell(problem: str, missing: float, n_layers: int, seed: int) -> list[Row
     return [row | {"seconds": seconds}]
 
 
-def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run the experiment, and write the table and the figure."""
-    settings, started = PROFILES[profile], time.perf_counter()
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
     problems = [(name, 0.0) for name in FUNCTIONS]
     problems += [(name, missing) for missing in settings["missing"] for name in settings["tables"]]
-    cells = [
+    return [
         (*problem, n_layers, FIRST_SEED + seed)
         for seed in range(settings["seeds"])
         for n_layers in settings["layers"]
         for problem in problems
     ]
-    rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
+
+
+def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
+    """Run the experiment, and write the table and the figure."""
+    settings, started = PROFILES[profile], time.perf_counter()
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / f"{NAME}.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED, "rows": ROWS} | settings
     path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder)]

@@ -53,18 +53,22 @@ def run_cell(varied: str, value: int, rate: float, seed: int) -> list[Row]:
     return rows
 
 
-def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run the experiment, and write the tables and the figure."""
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
     settings = PROFILES[profile]
-    started = time.perf_counter()
-    cells = [
+    return [
         (varied, value, rate, FIRST_SEED + seed)
         for varied in _BASE
         for value in settings[varied]
         for rate in settings["rates"]
         for seed in range(settings["seeds"])
     ]
-    rows = run_cells(run_cell, cells, n_jobs, folder / "dimensions.csv")
+
+
+def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
+    """Run the experiment, and write the tables and the figure."""
+    settings, started = PROFILES[profile], time.perf_counter()
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / "dimensions.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED, "base": _BASE} | settings
     path = write_results(folder, "dimensions", table(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder)]

@@ -138,14 +138,18 @@ def _real_origins(name: str, count: int) -> list[int]:
 # ---- The run
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
+    found = [("authors' protocol", 0, seed) for seed in range(settings["seeds"])]
+    found += [("start points", start, 0) for start in settings["starts"]]
+    return found + [(name, origin, 0) for name in REAL for origin in _real_origins(name, settings["origins"])]
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the tables and the figures."""
-    settings = PROFILES[profile]
-    started = time.perf_counter()
-    cells = [("authors' protocol", 0, seed) for seed in range(settings["seeds"])]
-    cells += [("start points", start, 0) for start in settings["starts"]]
-    cells += [(name, origin, 0) for name in REAL for origin in _real_origins(name, settings["origins"])]
-    rows = run_cells(run_cell, cells, n_jobs, folder / "forecasting.csv")
+    settings, started = PROFILES[profile], time.perf_counter()
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / "forecasting.csv")
     told = {"profile": profile} | settings
     path = write_results(folder, "forecasting", table(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder)]

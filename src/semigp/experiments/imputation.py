@@ -108,12 +108,17 @@ def run_cell(name: str, rate: float, seed: int) -> list[Row]:
     return rows
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
+    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
+    return [(name, rate, seed) for name in settings["tables"] for seed in seeds for rate in settings["rates"]]
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the tables and the figure."""
     settings, started = PROFILES[profile], time.perf_counter()
-    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
-    cells = [(name, rate, seed) for name in settings["tables"] for seed in seeds for rate in settings["rates"]]
-    rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / f"{NAME}.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED, "draws": N_DRAWS} | settings
     path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder)]

@@ -207,13 +207,17 @@ def _paths(where: Row, motion: np.ndarray, mean: np.ndarray, std: np.ndarray | N
     ]  # fmt: skip
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    seeds = range(FIRST_SEED, FIRST_SEED + PROFILES[profile]["seeds"])
+    found = [(method, seed, profile) for method in (OURS, *STATIC) for seed in seeds]
+    return found + [(method, FIRST_SEED, profile) for method in (GP, GP_CHANGES, "others")]
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the table and the figures."""
-    settings, started = PROFILES[profile], time.perf_counter()
-    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
-    cells = [(method, seed, profile) for method in (OURS, *STATIC) for seed in seeds]
-    cells += [(method, FIRST_SEED, profile) for method in (GP, GP_CHANGES, "others")]
-    return write(run_cells(run_cell, cells, n_jobs, folder / "motion.csv"), profile, folder, started)
+    started = time.perf_counter()
+    return write(run_cells(run_cell, cells(profile), n_jobs, folder / "motion.csv"), profile, folder, started)
 
 
 def write(rows: list[Row], profile: str, folder: Path, started: float) -> list[Path]:

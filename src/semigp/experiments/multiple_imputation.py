@@ -128,11 +128,15 @@ def run_cell(seed: int) -> list[Row]:
     return rows
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    return [(FIRST_SEED + k,) for k in range(PROFILES[profile]["data sets"])]
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the table and the figure."""
     settings, started = PROFILES[profile], time.perf_counter()
-    cells = [(FIRST_SEED + k,) for k in range(settings["data sets"])]
-    rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / f"{NAME}.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED, "rows": N_ROWS, "draws": N_DRAWS, "noise": NOISE} | settings
     path = write_results(folder, NAME, report(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder)]

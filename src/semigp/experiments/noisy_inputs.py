@@ -61,13 +61,17 @@ def run_cell(function: str, variance: float, n_rows: int, seed: int) -> list[Row
     return rows
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
+    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
+    return [(f, v, n, s) for s in seeds for n in settings["rows"] for v in settings["variances"] for f in FUNCTIONS]
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the tables and the figure."""
-    settings = PROFILES[profile]
-    started = time.perf_counter()
-    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
-    cells = [(f, v, n, s) for s in seeds for n in settings["rows"] for v in settings["variances"] for f in FUNCTIONS]
-    rows = run_cells(run_cell, cells, n_jobs, folder / "noisy-inputs.csv")
+    settings, started = PROFILES[profile], time.perf_counter()
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / "noisy-inputs.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED} | settings
     path = write_results(folder, "noisy-inputs", table(rows), told, time.perf_counter() - started)
     return [path, *figure(folder)]

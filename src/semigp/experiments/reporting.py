@@ -193,8 +193,13 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for row in sorted(rows, key=lambda row: [str(row.get(c)) for c in columns[:4]]):
-            writer.writerow({k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()})
+            writer.writerow(as_texts(row))
     beside.replace(path)
+
+
+def as_texts(row: Row) -> dict[str, str]:
+    """A row as it is written: five digits of a number, and nothing for None."""
+    return {k: "" if v is None else f"{v:.5g}" if isinstance(v, float) else str(v) for k, v in row.items()}
 
 
 def read_rows(path: Path) -> list[Row]:

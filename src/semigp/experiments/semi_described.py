@@ -115,13 +115,17 @@ def _error_of_inputs(model: Any, truth: np.ndarray, missing: np.ndarray) -> floa
     return float(np.mean((((found - truth) / unit)[missing]) ** 2))
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
+    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
+    return [(name, seed, rate) for seed in seeds for name in settings["data"] for rate in settings["rates"]]
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the tables and the figure."""
-    settings = PROFILES[profile]
-    started = time.perf_counter()
-    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
-    cells = [(name, seed, rate) for seed in seeds for name in settings["data"] for rate in settings["rates"]]
-    rows = run_cells(run_cell, cells, n_jobs, folder / "semi-described.csv")
+    settings, started = PROFILES[profile], time.perf_counter()
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / "semi-described.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED} | settings
     path = write_results(folder, "semi-described", tables(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder)]

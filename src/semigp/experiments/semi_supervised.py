@@ -181,13 +181,16 @@ def _scores(model: Any, X: np.ndarray, truth: np.ndarray) -> Row:
     }
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile, the longest first. Each cell is independent of the others."""
+    found = [(name, FIRST_SEED + k) for name, count in PROFILES[profile]["trials"].items() for k in range(count)]
+    return sorted(found, key=lambda cell: cell[0] != "usps")
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the tables and the figures."""
-    trials = PROFILES[profile]["trials"]
-    started = time.perf_counter()
-    cells = [(name, FIRST_SEED + k) for name, count in trials.items() for k in range(count)]
-    cells.sort(key=lambda cell: cell[0] != "usps")  # the longest first
-    rows = run_cells(run_cell, cells, n_jobs, folder / "semi-supervised.csv")
+    trials, started = PROFILES[profile]["trials"], time.perf_counter()
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / "semi-supervised.csv")
     told = {"profile": profile, "first_seed": FIRST_SEED, "trials": trials, "data": DATA}
     path = write_results(folder, "semi-supervised", tables(rows), told, time.perf_counter() - started)
     return [path, *figure(rows, folder), *latent_figure(list(trials)[:2], folder)]

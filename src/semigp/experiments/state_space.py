@@ -143,8 +143,9 @@ def _gaps(name: str, seed: int) -> list[Row]:
     return rows
 
 
-def cells(settings: dict[str, Any]) -> list[tuple[str, str, int]]:
-    """Task, problem and seed of every cell. Each cell is independent of the others."""
+def cells(profile: str) -> list[tuple]:
+    """Task, problem and seed of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
     seeds = settings["seeds"]
     found = [("measured", name, seed) for seed in range(min(seeds, _SYSTEM_SEEDS)) for name in settings["systems"]]
     found += [("simulated", name, seed) for seed in range(seeds) for name in settings["simulated"]]
@@ -155,7 +156,7 @@ def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the tables and the figure."""
     settings, started = PROFILES[profile], time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
-    rows = run_cells(run_cell, cells(settings), n_jobs, folder / f"{NAME}.csv")
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / f"{NAME}.csv")
     told = {"profile": profile, "states": N_STATES, "paths": N_PATHS, "input lags": INPUT_LAGS} | settings
     path = write_results(folder, NAME, table(rows), told, time.perf_counter() - started, ("statsmodels",))
     return [path, *figure(settings, folder)]

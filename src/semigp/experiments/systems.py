@@ -174,12 +174,17 @@ def scored(future: np.ndarray, paths: np.ndarray) -> Row:
     }
 
 
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile. Each cell is independent of the others."""
+    settings = PROFILES[profile]
+    return [(system, seed) for seed in range(settings["seeds"]) for system in settings["systems"]]
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run the experiment, and write the table and the figure."""
     settings, started = PROFILES[profile], time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
-    cells = [(system, seed) for seed in range(settings["seeds"]) for system in settings["systems"]]
-    rows = run_cells(run_cell, cells, n_jobs, folder / f"{NAME}.csv")
+    rows = run_cells(run_cell, cells(profile), n_jobs, folder / f"{NAME}.csv")
     told = {
         "profile": profile,
         "lags": LAGS,

@@ -4,6 +4,7 @@
 the records of others that are there already.
 """
 
-from .experiment import NAME, run
+from .experiment import NAME, cells, run
+from .run import run_cell
 
-__all__ = ["NAME", "run"]
+__all__ = ["NAME", "cells", "run", "run_cell"]

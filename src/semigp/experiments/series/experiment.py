@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..reporting import write_results
-from .plan import FIRST_SEED, HERE, LEVELS, LIMIT, PEERS, PROFILES, planned
+from .plan import FIRST_SEED, HERE, LEVELS, LIMIT, PEERS, PROFILES, planned, with_ways
 from .run import RECORDS, run_problems
 from .summary import page
 
 NAME = "series"
+
+
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile that runs here, without the peers. Each is independent of the others."""
+    return with_ways(planned(PROFILES[profile]), HERE)
 
 
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:

@@ -48,6 +48,6 @@ def planned(counts: dict[str, int], first_seed: int = FIRST_SEED) -> list[tuple[
     return [(part, name) for part in KINDS if part in counts for name in names(part, counts[part], first_seed)]
 
 
-def cells(problems: list[tuple[str, str]], ways: tuple[str, ...]) -> list[tuple[str, str, str]]:
+def with_ways(problems: list[tuple[str, str]], ways: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """Some ways on all problems, one way after the other."""
     return [(part, name, way) for way in ways for part, name in problems if way in WAYS[part]]

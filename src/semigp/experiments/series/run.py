@@ -12,7 +12,7 @@ import numpy as np
 from ... import scores
 from ..reporting import Row, read_rows, run_cells, write_rows
 from . import peers
-from .plan import HERE, KEYS, LEVELS, PEERS, cells
+from .plan import HERE, KEYS, LEVELS, PEERS, with_ways
 from .problems import Problem, make
 
 RECORDS = "series.csv"
@@ -86,7 +86,7 @@ def run_problems(problems: list[tuple[str, str]], chosen: Sequence[str], folder:
     known = [record for record in read_rows(path) if "error" not in record or record["way"] in PEERS]
     known = [record | dict(zip(KEYS, key(record), strict=True)) for record in known]
     done = {key(record) for record in known}
-    asked = cells(problems, tuple(chosen))
+    asked = with_ways(problems, tuple(chosen))
     missing = [cell for cell in asked if cell not in done]
     print(f"{len(asked) - len(missing)} records are there, {len(missing)} are to be made.", flush=True)
     here = [cell for cell in missing if cell[2] in HERE]

@@ -4,6 +4,7 @@
 neither polars nor pooch when `SEMIGP_DATA` names a folder.
 """
 
-from .experiment import NAME, run
+from .experiment import NAME, cells, run
+from .run import run_cell
 
-__all__ = ["NAME", "run"]
+__all__ = ["NAME", "cells", "run", "run_cell"]

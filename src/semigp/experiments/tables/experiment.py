@@ -14,18 +14,25 @@ from ...baselines.tables import predicting
 from ..reporting import write_results
 from . import columns, fillers, ways
 from .plan import FIRST_SEED, PROFILES, Block
-from .run import RECORDS, all_ways, run_blocks
+from .run import RECORDS, all_ways, run_blocks, with_ways
 from .summary import page
 
 NAME = "tables"
 PACKAGES = ("pandas", *ways.PACKAGES.values(), *fillers.PACKAGES.values())
 
 
+def _seeds(profile: str) -> range:
+    return range(FIRST_SEED, FIRST_SEED + PROFILES[profile]["seeds"])
+
+
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile that can run here. Each cell is independent of the others."""
+    return with_ways(PROFILES[profile]["blocks"], columns.loadable(columns.NAMES), _seeds(profile), all_ways())
+
+
 def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
     """Run a profile, and write the records, the page and the figures. Records that are there are not made again."""
-    settings = PROFILES[profile]
-    seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
-    return run_some(settings["blocks"], columns.NAMES, seeds, all_ways(), folder, n_jobs, profile)
+    return run_some(PROFILES[profile]["blocks"], columns.NAMES, _seeds(profile), all_ways(), folder, n_jobs, profile)
 
 
 def run_some(

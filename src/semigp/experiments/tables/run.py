@@ -102,15 +102,23 @@ def run_blocks(
     # The name of the test rows is empty where nothing is predicted, and an empty cell of the file is not read.
     known = [dict.fromkeys(KEYS, "") | record for record in known]
     done = {key(record) for record in known}
-    cells = [(*problem, way) for b in blocks for problem in b.problems(tables, seeds) for way in chosen[b.part]]
-    missing = [cell for cell in dict.fromkeys(cells) if cell not in done]
-    print(f"{len(cells) - len(missing)} records are there, {len(missing)} are to be made.", flush=True)
+    asked = with_ways(blocks, tables, seeds, chosen)
+    missing = [cell for cell in asked if cell not in done]
+    print(f"{len(asked) - len(missing)} records are there, {len(missing)} are to be made.", flush=True)
     if not missing:
         return known
     records = run_cells(run_cell, missing, n_jobs, folder / RECORDS, known, seconds)
     records.sort(key=key)
     write_rows(folder / RECORDS, records)
     return records
+
+
+def with_ways(
+    blocks: Sequence[Block], tables: Sequence[str], seeds: Sequence[int], chosen: dict[str, list[str]]
+) -> list[tuple]:
+    """The arguments of every cell: a problem and a way."""
+    cells = ((*problem, way) for b in blocks for problem in b.problems(tables, seeds) for way in chosen[b.part])
+    return list(dict.fromkeys(cells))
 
 
 def all_ways(asked: Sequence[str] | None = None) -> dict[str, list[str]]:

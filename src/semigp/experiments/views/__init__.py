@@ -4,6 +4,6 @@
 nor Matplotlib.
 """
 
-from .experiment import NAME, run
+from .experiment import NAME, cells, run, run_cell
 
-__all__ = ["NAME", "run"]
+__all__ = ["NAME", "cells", "run", "run_cell"]

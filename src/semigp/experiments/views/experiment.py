@@ -41,23 +41,33 @@ _MADE_COMPONENTS = 6
 _USELESS = 2
 
 
-def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
-    """Run a profile, and write the records, the page and the figure. Records that are there are not made again."""
+def planned(profile: str) -> list[tuple]:
+    """Problem, share of missing entries and seed: all that a profile solves."""
     settings = PROFILES[profile]
     seeds = range(FIRST_SEED, FIRST_SEED + settings["seeds"])
     made = range(FIRST_SEED, FIRST_SEED + settings["made"])
-    cells = [(name, share, seed) for seed in seeds for share in settings["shares"] for name in settings["problems"]]
-    return run_some([*cells, *((MADE, 0.0, seed) for seed in made)], folder, n_jobs, profile)
+    found = [(name, share, seed) for seed in seeds for share in settings["shares"] for name in settings["problems"]]
+    return [*found, *((MADE, 0.0, seed) for seed in made)]
+
+
+def cells(profile: str) -> list[tuple]:
+    """The arguments of every cell of a profile: a problem and a way. Each cell is independent of the others."""
+    return _with_ways(planned(profile))
+
+
+def run(profile: str, folder: Path, n_jobs: int = 2) -> list[Path]:
+    """Run a profile, and write the records, the page and the figure. Records that are there are not made again."""
+    return run_some(planned(profile), folder, n_jobs, profile)
 
 
 def run_some(
-    cells: Sequence[tuple], folder: Path, n_jobs: int, profile: str = "some", seconds: float = np.inf
+    solved: Sequence[tuple], folder: Path, n_jobs: int, profile: str = "some", seconds: float = np.inf
 ) -> list[Path]:
-    """Run some cells (problem, share of missing entries, seed), except for what is in the table already."""
+    """Run some problems (name, share of missing entries, seed), except for what is in the table already."""
     started, table = time.perf_counter(), folder / f"{NAME}.csv"
     known = read_rows(table)
     done = {(row["problem"], row["share"], row["seed"], row["method"]) for row in known}
-    wanted = [(*cell, way) for cell in cells for way in _ways(*cell) if (*cell, way) not in done]
+    wanted = [cell for cell in _with_ways(solved) if cell not in done]
     rows = run_cells(run_cell, wanted, n_jobs, table, known, seconds)
     settings = {"profile": profile, "first seed": FIRST_SEED, "rows": problems.N_TRAIN, **PROFILES.get(profile, {})}
     spent = time.perf_counter() - started
@@ -67,6 +77,10 @@ def run_some(
     except ImportError as error:
         print(f"No figure: {error}.")
         return [path]
+
+
+def _with_ways(solved: Sequence[tuple]) -> list[tuple]:
+    return [(*problem, way) for problem in solved for way in _ways(*problem)]
 
 
 def _ways(problem: str, share: float, seed: int) -> list[str]:
