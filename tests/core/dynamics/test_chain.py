@@ -59,3 +59,12 @@ def test_series_stay_apart(x64, chain, random):
     found = reference.moved(moves)
     np.testing.assert_allclose(found.mean[3:], chain.mean[3:], rtol=1e-14)
     np.testing.assert_allclose(found.covariances()[3:], chain.covariances()[3:], rtol=1e-14)
+
+
+@pytest.mark.parametrize("power", [-40, 40])
+def test_units_of_the_states_do_not_matter(x64, chain, power):
+    """Covariances that are 4^k times as large have a whitener that is 2^-k of it, exactly: jitter follows the scale."""
+    covariances = np.asarray(chain.covariances())
+    expected = reference_of(chain, covariances, IS_FIRST).whitener * np.where(IS_FIRST, 1.0, 2.0**-power)[:, None, None]
+    found = reference_of(chain, covariances * 4.0**power, IS_FIRST).whitener
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -1,7 +1,9 @@
 """The oracle of the smoother is one dense Gaussian over all states; that of identification is the system itself."""
 
 import numpy as np
+import pytest
 
+from semigp.core.dynamics import linear
 from semigp.core.dynamics.linear import LinearModel, identify
 from tests import oracles
 from tests.core.dynamics.systems import A, B, C, Q, R, series
@@ -60,3 +62,19 @@ def test_identified_system(random):
     np.testing.assert_allclose(np.cov(moments.mean.T), np.eye(2), atol=0.1)
     assert np.abs(model.process - np.diag(np.diag(model.process))).max() == 0.0
     assert np.diag(model.process).max() <= 1e-3
+
+
+@pytest.mark.parametrize("process_variance", [1e-3, np.inf])
+def test_the_cap_of_the_process_comes_down_by_equal_factors(random, monkeypatch, process_variance):
+    """From .3 to what is asked for in two thirds of the steps, and then it stays; no cap at all if that is infinite."""
+    caps, standard = [], linear._standard
+    monkeypatch.setattr(linear, "_standard", lambda *given: caps.append(given[2]) or standard(*given))
+    values, inputs = series(random)
+    identify(values, np.nan_to_num(values), inputs, np.arange(len(values)) == 0, 2, process_variance, 0)
+    if np.isinf(process_variance):
+        assert np.all(np.isinf(caps))
+        return
+    assert caps[0] == pytest.approx(0.3)
+    np.testing.assert_allclose(caps[-len(caps) // 3 + 1 :], process_variance)
+    falling = np.log(caps[: 2 * len(caps) // 3])
+    np.testing.assert_allclose(np.diff(falling), np.log(process_variance / 0.3) * 1.5 / (len(caps) - 1), rtol=1e-9)
