@@ -1,12 +1,14 @@
-"""The compilation cache leaves no trace in JAX's configuration, and works across processes."""
+"""The compilation cache leaves no trace in JAX's configuration, and works across processes; programs leave room."""
 
 import subprocess
 import sys
 
 import jax
+import numpy as np
 import pytest
 
-from semigp.runtime import cache_folder, compilation_cache
+from semigp import SemiDescribedGPRegressor, runtime
+from semigp.runtime import _Programs, cache_folder, compilation_cache
 
 FLAGS = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
 
@@ -86,3 +88,58 @@ def test_a_second_process_compiles_nothing_big(tmp_path, monkeypatch):
     first, second = (int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(2))
     assert first == 0
     assert second >= 1
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """A process that may have 100 memory maps: `programs.maps(count)` says how many it has, `cleared` how often."""
+    found, cleared = _Programs(), []
+    monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(1))
+    for name, text in (("MAPS", ""), ("MOST", "100\n")):
+        (tmp_path / name).write_text(text)
+        setattr(found, name, tmp_path / name)
+    found.SECONDS, found.cleared = 0.0, cleared
+    found.maps = lambda count: (tmp_path / "MAPS").write_text("7f00-7f01 r-xp\n" * count)
+    return found
+
+
+def test_programs_are_forgotten_before_they_fill_the_process(programs):
+    """From half of the maps on; not again and again if something else than programs has taken them."""
+    for count, times in ((50, 0), (51, 1), (51, 1), (71, 1), (72, 2), (92, 2), (93, 3)):
+        programs.maps(count)
+        with programs.leaving_room():
+            pass
+        assert (count, len(programs.cleared)) == (count, times)
+
+
+def test_maps_are_counted_once_in_a_while(programs):
+    programs.SECONDS = 3600.0
+    with programs.leaving_room():
+        pass
+    programs.maps(99)
+    with programs.leaving_room():
+        pass
+    assert not programs.cleared
+
+
+def test_systems_without_such_files(programs, tmp_path):
+    programs.MAPS, programs.MOST = tmp_path / "no", tmp_path / "no"
+    assert programs.count() == 0
+    with programs.leaving_room():
+        pass
+    assert not programs.cleared
+
+
+@pytest.mark.skipif(not _Programs.MAPS.exists(), reason="counts memory maps as Linux tells them")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_forgotten_programs_leave_their_maps(monkeypatch):
+    """The second of two fits finds too many programs of the first, and those are gone."""
+    random, programs, counts = np.random.default_rng(0), _Programs(), []
+    monkeypatch.setattr(programs, "SECONDS", 0.0)
+    monkeypatch.setattr(programs, "SHARE", (programs.count() + 200) / int(programs.MOST.read_text()))
+    monkeypatch.setattr(runtime, "_room_for_programs", programs.leaving_room)
+    for n in (60, 61):
+        X = np.where(random.random((n, 2)) < 0.2, np.nan, random.normal(size=(n, 2)))
+        SemiDescribedGPRegressor(4, posterior="gaussian", max_iter=1).fit(X, np.arange(n))
+        counts.append(programs.count())
+    assert programs._kept < counts[0] - 100

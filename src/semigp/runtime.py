@@ -1,4 +1,4 @@
-"""Settings that hold only while we compute: JAX's compilation cache, one thread for LAPACK, and helpful errors.
+"""What holds while we compute: JAX's compilation cache, one thread for LAPACK, room for programs, and helpful errors.
 
 Compiling the objective takes seconds; loading it from the cache in another process takes a fraction of a second. The
 cache and the number of threads are settings of the whole process. The first computation changes them, and the last one
@@ -8,12 +8,15 @@ to end restores them.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jax
+import numpy as np
 from jax.experimental.compilation_cache import compilation_cache as jax_cache
 from threadpoolctl import threadpool_limits
 
@@ -86,6 +89,40 @@ def _one_blas_thread() -> Iterator[None]:
 
 
 _one_thread = _Shared(_one_blas_thread)
+
+
+class _Programs:
+    """Compiled programs hold memory maps, some 200 for a fit of a new shape, of which Linux gives a process 65530.
+
+    The first program without any left would end the process, without an exception. So JAX forgets its programs when
+    they and all else have taken half of the maps. They are read from the compilation cache when they are wanted again.
+    """
+
+    MAPS, MOST = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
+    SHARE, SECONDS = 0.5, 1.0  # counting 30,000 maps takes some 10 ms, so it happens once a second at most
+
+    def __init__(self) -> None:
+        self._counted, self._kept = -np.inf, -np.inf  # when maps were counted, and how many the last clearing left
+
+    def count(self) -> int:
+        """The maps of this process; 0 where the system does not tell."""
+        return self.MAPS.read_bytes().count(b"\n") if self.MAPS.exists() else 0
+
+    @contextlib.contextmanager
+    def leaving_room(self) -> Iterator[None]:
+        """Forget programs if there are too many."""
+        if time.monotonic() - self._counted > self.SECONDS and self.MOST.exists():
+            self._counted, most = time.monotonic(), int(self.MOST.read_text())
+            # What clearing does not free is not of programs; clearing it again would only cost time.
+            if self.count() > max(self.SHARE * most, self._kept + 0.2 * most):
+                jax.clear_caches()
+                gc.collect()
+                self._kept = self.count()
+        yield
+
+
+_programs = _Programs()
+_room_for_programs = _Shared(_programs.leaving_room)
 _first_process: int | None = None
 
 
@@ -94,7 +131,7 @@ def computing() -> Iterator[None]:
     """The context for everything that estimators compute."""
     _refuse_forks()
     try:
-        with compilation_cache(), _one_thread():
+        with _room_for_programs(), compilation_cache(), _one_thread():
             yield
     except (jax.errors.JaxRuntimeError, MemoryError) as error:
         told = str(error)

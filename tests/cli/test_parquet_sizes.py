@@ -72,11 +72,16 @@ def test_lists_are_refused_before_they_are_unpacked(tmp_path):
     assert "column 'a' holds List(Float64); only numbers, times and text can be read." in done.stderr
 
 
+_LISTS = 5000 * b"\x19" + (5000).to_bytes(4, "little") + b"PAR1"  # each holds one list
+
+
 @pytest.mark.parametrize(
-    "content", [b"", b"PAR1", b"PAR1" + 8 * b"\xff" + b"PAR1", b"\x19\xf7\xff\xff\xff\xff\x0f\x07\0\0\0PAR1"]
+    "content",
+    [b"", b"PAR1", b"PAR1" + 8 * b"\xff" + b"PAR1", b"\x19\xf7\xff\xff\xff\xff\x0f\x07\0\0\0PAR1", _LISTS],
+    ids=["empty", "short", "length", "long list", "lists in lists"],
 )
 def test_no_footer(tmp_path, content):
-    """Lengths that are not there, and lists that are longer than the file, end at once."""
+    """Lengths that are not there, lists that are longer than the file or too deep, end at once."""
     (tmp_path / "t.parquet").write_bytes(content)
     with pytest.raises(ValueError, match=r"too short|damaged"):
         unpacked_bytes(tmp_path / "t.parquet")

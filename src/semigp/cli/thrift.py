@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-_DEEPEST = 20  # footers have seven levels
+_DEEPEST = 20  # footers have seven levels, with lists
 
 
 class Damaged(ValueError):
@@ -26,9 +26,7 @@ class Reader:
 
     def struct(self) -> dict[int, Any]:
         """The fields up to the byte 0, which ends a struct."""
-        if self.depth == _DEEPEST:
-            raise Damaged
-        self.depth += 1
+        self._descend()
         found, number = {}, 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._whole()
@@ -36,6 +34,20 @@ class Reader:
             found[number] = kind == 1 if kind in (1, 2) else self._value(kind)  # a truth is its own type
         self.depth -= 1
         return found
+
+    def _list(self) -> list[Any]:
+        """Values of one type. Damage may put lists into lists, as deep as there are bytes."""
+        self._descend()
+        head = self._byte()
+        count = head >> 4 if head >> 4 < 15 else self._varint()
+        found = [self._value(head & 15) for _ in range(count)]
+        self.depth -= 1
+        return found
+
+    def _descend(self) -> None:
+        if self.depth == _DEEPEST:
+            raise Damaged
+        self.depth += 1
 
     def _value(self, kind: int) -> Any:
         match kind:
@@ -48,9 +60,7 @@ class Reader:
             case 8:
                 return self._skip(self._varint())
             case 9 | 10:
-                head = self._byte()
-                count = head >> 4 if head >> 4 < 15 else self._varint()
-                return [self._value(head & 15) for _ in range(count)]
+                return self._list()
             case 12:
                 return self.struct()
         raise Damaged
