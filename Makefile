@@ -15,7 +15,7 @@ LOCKED := $(PIP_INSTALL) --require-hashes --requirement
 EDITABLE := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 
 .PHONY: demo test test-core test-estimators test-commands test-documentation test-rest test-optimised test-sktime
-.PHONY: nightly-regression nightly-others nightly-files nightly-kills
+.PHONY: nightly-regression nightly-others nightly-tables nightly-models nightly-kills
 .PHONY: test-oldest test-slow nightly ci lint format bench peers table-peers series-peers docs picture lock audit mutation release clean
 
 demo: $(INSTALLED)  ## Four small problems with holes, solved; a report to look at
@@ -70,11 +70,11 @@ test-oldest: .venv-oldest/.installed  ## With the oldest versions that pyproject
 	.venv-oldest/bin/python -m pytest -W default -m "not slow" -k "not predicted_moments" --durations=10 \
 		$(addprefix tests/,$(OLDEST))
 
-# Two side by side, the longest first, each with one thread for products.
-NIGHTLY := nightly-regression nightly-others nightly-files nightly-kills
-nightly test-slow: export XLA_FLAGS =
-nightly: export OPENBLAS_NUM_THREADS = 1
-nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 130,000 strange tables, 220 kills; hours
+# Two side by side, the longest first. Two BLAS with two threads each would only wait for each other.
+NIGHTLY := nightly-regression nightly-others nightly-tables nightly-models nightly-kills
+nightly $(NIGHTLY) test-slow: export XLA_FLAGS =
+nightly $(NIGHTLY): export OPENBLAS_NUM_THREADS = 1
+nightly: $(INSTALLED)  ## Properties on 500 tables each, 100,000 tampered models, 130,000 strange tables, 220 kills; an hour
 	$(MAKE) --keep-going -j2 $(NIGHTLY)
 
 nightly-regression nightly-others: export HYPOTHESIS_PROFILE = nightly
@@ -84,12 +84,14 @@ nightly-regression: $(INSTALLED)
 nightly-others: $(INSTALLED)
 	$(BIN)/python -m pytest --durations=20 --ignore=tests/properties/test_regression.py tests/properties
 
-nightly-files: $(INSTALLED)
-	$(BIN)/python -m pytest --durations=3 tests/estimators/common/test_saving.py -k tampered
-	$(BIN)/python -m pytest --durations=3 tests/cli/test_problems.py tests/cli/test_parquet_sizes.py -k "strange or bomb"
+nightly-tables: $(INSTALLED)
+	$(BIN)/python -m pytest --durations=5 tests/cli/test_problems.py tests/cli/test_parquet_sizes.py -k "strange or bomb"
+
+nightly-models: $(INSTALLED)
+	$(BIN)/python -m pytest --durations=5 tests/estimators/common/test_saving.py -k tampered
 
 nightly-kills: $(INSTALLED)
-	$(BIN)/python -m pytest --durations=3 tests/estimators/regression/test_checkpoint.py -k killed
+	$(BIN)/python -m pytest --durations=5 tests/estimators/regression/test_checkpoint.py -k killed
 
 # On a machine with many cores: `make mutation MUTANTS=500 WORKERS=16 SECONDS=3600`. Some folders: `FOLDERS="views layers"`.
 MUTANTS ?= 100

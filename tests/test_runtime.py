@@ -95,7 +95,7 @@ def programs(tmp_path, monkeypatch):
     """A process that may have 100 memory maps: `programs.maps(count)` says how many it has, `cleared` how often."""
     found, cleared = _Programs(), []
     monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(1))
-    for name, text in (("MAPS", ""), ("MOST", "100\n")):
+    for name, text in (("MAPS", ""), ("MAX_MAPS", "100\n")):
         (tmp_path / name).write_text(text)
         setattr(found, name, tmp_path / name)
     found.SECONDS, found.cleared = 0.0, cleared
@@ -104,42 +104,54 @@ def programs(tmp_path, monkeypatch):
 
 
 def test_programs_are_forgotten_before_they_fill_the_process(programs):
-    """From half of the maps on; not again and again if something else than programs has taken them."""
-    for count, times in ((50, 0), (51, 1), (51, 1), (71, 1), (72, 2), (92, 2), (93, 3)):
+    """From half of the maps on; not again and again if something else than programs has taken them, but at the end."""
+    for count, times in ((50, 0), (51, 1), (51, 1), (71, 1), (72, 2), (90, 2), (91, 3)):
         programs.maps(count)
-        with programs.leaving_room():
-            pass
+        programs.make_room()
         assert (count, len(programs.cleared)) == (count, times)
 
 
-def test_maps_are_counted_once_in_a_while(programs):
-    programs.SECONDS = 3600.0
-    with programs.leaving_room():
-        pass
+def test_a_process_that_may_have_many_maps_has_no_more_programs(programs):
+    """Its memory would be full first: as if it had 65530."""
+    programs.MAX_MAPS.write_text("1048576\n")
+    for count, times in ((32_765, 0), (32_766, 1)):
+        programs.maps(count)
+        programs.make_room()
+        assert len(programs.cleared) == times
+
+
+def test_maps_are_counted_once_in_a_while_and_by_one_thread(programs):
     programs.maps(99)
-    with programs.leaving_room():
-        pass
+    with programs._lock:
+        programs.make_room()
     assert not programs.cleared
+    programs.SECONDS = 3600.0
+    for _ in range(3):
+        programs.make_room()
+    assert len(programs.cleared) == 1
 
 
-def test_systems_without_such_files(programs, tmp_path):
-    programs.MAPS, programs.MOST = tmp_path / "no", tmp_path / "no"
-    assert programs.count() == 0
-    with programs.leaving_room():
-        pass
+def test_systems_that_do_not_tell(programs, tmp_path):
+    programs.maps(99)
+    programs.MAX_MAPS = tmp_path / "no"
+    programs.make_room()
     assert not programs.cleared
 
 
 @pytest.mark.skipif(not _Programs.MAPS.exists(), reason="counts memory maps as Linux tells them")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_forgotten_programs_leave_their_maps(monkeypatch):
-    """The second of two fits finds too many programs of the first, and those are gone."""
-    random, programs, counts = np.random.default_rng(0), _Programs(), []
+    """The second of two fits, inside of a computation, finds too many programs of the first, and those are gone."""
+    random, programs = np.random.default_rng(0), runtime._programs
+    before = programs.count()
     monkeypatch.setattr(programs, "SECONDS", 0.0)
-    monkeypatch.setattr(programs, "SHARE", (programs.count() + 200) / int(programs.MOST.read_text()))
-    monkeypatch.setattr(runtime, "_room_for_programs", programs.leaving_room)
-    for n in (60, 61):
-        X = np.where(random.random((n, 2)) < 0.2, np.nan, random.normal(size=(n, 2)))
-        SemiDescribedGPRegressor(4, posterior="gaussian", max_iter=1).fit(X, np.arange(n))
-        counts.append(programs.count())
-    assert programs._kept < counts[0] - 100
+    monkeypatch.setattr(programs, "SHARE", (before + 200) / programs.MOST)
+    monkeypatch.setattr(programs, "_kept", -np.inf)
+    counts = []
+    with runtime.computing():
+        for n in (60, 61):
+            X = np.where(random.random((n, 2)) < 0.2, np.nan, random.normal(size=(n, 2)))
+            SemiDescribedGPRegressor(4, posterior="gaussian", max_iter=1).fit(X, np.arange(n))
+            counts.append(programs.count())
+    assert counts[0] > before + 200
+    assert 0 < programs._kept < counts[0] - 100

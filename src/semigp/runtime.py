@@ -92,37 +92,43 @@ _one_thread = _Shared(_one_blas_thread)
 
 
 class _Programs:
-    """Compiled programs hold memory maps, some 200 for a fit of a new shape, of which Linux gives a process 65530.
+    """Compiled programs hold memory maps, hundreds for a fit of a new shape. Linux gives a process 65530, by default.
 
-    The first program without any left would end the process, without an exception. So JAX forgets its programs when
-    they and all else have taken half of the maps. They are read from the compilation cache when they are wanted again.
+    The first program without any left would end the process, without an exception. So JAX forgets its programs, those
+    of the user among them, when they and all else have taken half of the maps. What took long to compile for us is
+    read from the compilation cache when it is wanted again. Programs that run are held by those who run them.
     """
 
-    MAPS, MOST = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
-    SHARE, SECONDS = 0.5, 1.0  # counting 30,000 maps takes some 10 ms, so it happens once a second at most
+    MAPS, MAX_MAPS = Path("/proc/self/maps"), Path("/proc/sys/vm/max_map_count")
+    # Where a process may have more maps, it would have too little memory first. Counting 30,000 takes some 10 ms.
+    MOST, SHARE, SECONDS = 65_530, 0.5, 1.0
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._counted, self._kept = -np.inf, -np.inf  # when maps were counted, and how many the last clearing left
 
     def count(self) -> int:
-        """The maps of this process; 0 where the system does not tell."""
-        return self.MAPS.read_bytes().count(b"\n") if self.MAPS.exists() else 0
+        """The maps of this process."""
+        return self.MAPS.read_bytes().count(b"\n")
 
-    @contextlib.contextmanager
-    def leaving_room(self) -> Iterator[None]:
-        """Forget programs if there are too many."""
-        if time.monotonic() - self._counted > self.SECONDS and self.MOST.exists():
-            self._counted, most = time.monotonic(), int(self.MOST.read_text())
-            # What clearing does not free is not of programs; clearing it again would only cost time.
-            if self.count() > max(self.SHARE * most, self._kept + 0.2 * most):
-                jax.clear_caches()
-                gc.collect()
-                self._kept = self.count()
-        yield
+    def make_room(self) -> None:
+        """Forget programs if there are too many; does nothing where the system does not tell, or while another does."""
+        if not self.MAX_MAPS.exists() or not self._lock.acquire(blocking=False):
+            return
+        try:
+            if time.monotonic() - self._counted > self.SECONDS:
+                self._counted, most = time.monotonic(), min(int(self.MAX_MAPS.read_text()), self.MOST)
+                # What the last clearing left is not of programs, mostly; clearing it again would only cost time.
+                limit = min(max(self.SHARE * most, self._kept + 0.2 * most), 0.9 * most)
+                if self.count() > limit:
+                    jax.clear_caches()
+                    gc.collect()
+                    self._kept = self.count()
+        finally:
+            self._lock.release()
 
 
 _programs = _Programs()
-_room_for_programs = _Shared(_programs.leaving_room)
 _first_process: int | None = None
 
 
@@ -131,7 +137,8 @@ def computing() -> Iterator[None]:
     """The context for everything that estimators compute."""
     _refuse_forks()
     try:
-        with _room_for_programs(), compilation_cache(), _one_thread():
+        _programs.make_room()
+        with compilation_cache(), _one_thread():
             yield
     except (jax.errors.JaxRuntimeError, MemoryError) as error:
         told = str(error)

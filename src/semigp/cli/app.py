@@ -107,8 +107,9 @@ def reproduce(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for tables and figures.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Number of processes.", min=1)] = 2,
     check: Annotated[
-        int, typer.Option("--check", help="Only compute so many cells of a table again, and compare.", min=0)
-    ] = 0,
+        int | None,
+        typer.Option("--check", help="Compute so many cells of the table again, and compare; write no table.", min=1),
+    ] = None,
 ) -> None:
     """Run experiments of the paper, and write their tables and figures; "all" writes a report as well.
 
@@ -118,12 +119,13 @@ def reproduce(
         raise Problem(f"There is no experiment {experiment!r}; there are all, {', '.join(EXPERIMENTS)}.", WRONG_USE)
     folder = output or (Path("build") / "quick" if quick else Path("results") / "experiments")
     names = list(EXPERIMENTS) if experiment == "all" else [experiment]
-    if check:
-        _check(names, folder, check, jobs)
+    profile = "quick" if quick else "paper"
+    if check is not None:
+        _check(names, profile, folder, check, jobs)
         return
     for name in names:
         module = importlib.import_module(EXPERIMENTS[name])
-        for path in module.run("quick" if quick else "paper", folder, jobs):
+        for path in module.run(profile, folder, jobs):
             print(f"Written: {path}")
     if experiment == "all":
         from ..experiments.collect import write_report
@@ -131,14 +133,15 @@ def reproduce(
         print(f"Written: {write_report(folder, names)}")
 
 
-def _check(names: list[str], folder: Path, count: int, jobs: int) -> None:
+def _check(names: list[str], profile: str, folder: Path, count: int, jobs: int) -> None:
     from ..experiments.checking import check, write_page
 
-    found = []
     for name in names:
         if not (folder / f"{name}.csv").exists():
-            raise Problem(f"There is no table {folder / f'{name}.csv'}; semigp reproduce {name} makes it.", WRONG_USE)
-        found.append(check(name, importlib.import_module(EXPERIMENTS[name]), folder, count, jobs))
+            raise Problem(f"There is no table {folder / name}.csv that could be checked.", WRONG_USE)
+    found = []
+    for name in names:
+        found.append(check(name, importlib.import_module(EXPERIMENTS[name]), profile, folder, count, jobs))
         print(found[-1].sentence, flush=True)
     if len(names) > 1:
         print(f"Written: {write_page(folder, found, count)}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-_DEEPEST = 20  # footers have seven levels, with lists
+_DEEPEST = 20  # footers have eight levels at most, with lists
 
 
 class Damaged(ValueError):

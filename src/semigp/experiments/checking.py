@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import csv
+import math
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
-from .. import provenance
-from .reporting import as_texts, markdown_table, plain_number, run_cells
+from .reporting import as_texts, is_number, markdown_table, origin, plain_number, read_texts, run_cells
 
 Texts = dict[str, str]
 CLOSE = 1e-3  # other processors and versions change last digits, and searches amplify that
+FLOOR = 0.01  # differences of smaller numbers are relative to this share of the median of their column
+_SEED = 0  # always the same cells, so that two commits can be compared
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Checked:
     name: str
     n_cells: int
     n_absent: int  # rows that the table does not have
-    differences: tuple[tuple[float, str], ...]  # of every number, relative to the larger one, and where it stands
+    differences: tuple[tuple[float, str], ...]  # of every number, in relation to its size, and where it stands
 
     @property
     def n_equal(self) -> int:
@@ -39,98 +40,102 @@ class Checked:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether there are numbers, and all of them are those of the table, nearly."""
-        return bool(self.differences) and self.worst[0] <= CLOSE
+        """Whether all rows are in the table, with nearly the same numbers, and there are any."""
+        return bool(self.differences) and not self.n_absent and self.worst[0] <= CLOSE
 
     @property
     def sentence(self) -> str:
         """The outcome in a line."""
-        told = f"{self.name}: {self.n_equal} of {len(self.differences)} numbers in {self.n_cells} cells are the same"
+        told = f"{self.name}: {self.n_equal} of {len(self.differences)} numbers are the same (cells: {self.n_cells})"
         if self.n_equal < len(self.differences):
             told += f"; the largest difference is {plain_number(100 * self.worst[0], 2)} %, of {self.worst[1]}"
-        return told + (f"; {self.n_absent} rows are not in the table." if self.n_absent else ".")
+        return told + (f"; rows that are not in the table: {self.n_absent}." if self.n_absent else ".")
 
 
-def check(name: str, experiment: ModuleType, folder: Path, count: int, n_jobs: int = 2, seed: int = 0) -> Checked:
+def check(name: str, experiment: ModuleType, profile: str, folder: Path, count: int, n_jobs: int = 2) -> Checked:
     """Compute `count` cells of an experiment again, drawn at random, and compare them with its tables in `folder`."""
-    table = [row for path in sorted(folder.glob(f"{name}*.csv")) for row in _read(path)]
-    cells = experiment.cells("paper")
-    order = np.random.default_rng(seed).permutation(len(cells))
-    drawn = [cells[i] for i in order[:count]]
+    cells = experiment.cells(profile)
+    drawn = [cells[i] for i in np.random.default_rng(_SEED).permutation(len(cells))[:count]]
     with tempfile.TemporaryDirectory() as place:
         rows = run_cells(experiment.run_cell, drawn, n_jobs, Path(place) / f"{name}.csv")
-    return compare(name, len(drawn), [as_texts(row) for row in rows], table)
+    paths = [folder / f"{name}.csv", *sorted(folder.glob(f"{name}-*.csv"))]
+    return compare(name, len(drawn), [as_texts(row) for row in rows], [read_texts(path) for path in paths])
 
 
-def compare(name: str, n_cells: int, rows: Iterable[Texts], table: Sequence[Texts]) -> Checked:
-    """Every number of some rows beside that of the table, but for times."""
+def compare(name: str, n_cells: int, rows: Iterable[Texts], tables: Sequence[Sequence[Texts]]) -> Checked:
+    """Every number of some rows beside that of the table that has such a row, but for times."""
     differences, n_absent = [], 0
+    floors = [_floors(table) for table in tables]
     for row in rows:
-        like = [other for other in table if all(other.get(k, "") == v for k, v in row.items() if _tells_apart(k, v))]
-        if not like:
+        words = {k: v for k, v in row.items() if _identifies(k, v)}
+        numbers = {k: v for k, v in row.items() if k not in words and "seconds" not in k}
+        options = [
+            [_difference(value, other.get(column, ""), floor.get(column, 0.0)) for column, value in numbers.items()]
+            for table, floor in zip(tables, floors, strict=True)
+            for other in table
+            if all(other.get(column, "") == word for column, word in words.items())
+        ]
+        if not options:
             n_absent += 1
             continue
-        # Rows of one cell may differ by a number, such as that of labels: the right one shares most numbers.
-        found = max(like, key=lambda other: sum(other.get(k, "") == v for k, v in row.items()))
-        place = ", ".join(v for k, v in row.items() if _tells_apart(k, v))
-        for column, value in row.items():
-            if not _tells_apart(column, value) and "seconds" not in column:
-                differences.append((_difference(value, found.get(column, "")), f"{column} ({place})"))
+        # Rows of one cell may differ by a number, such as that of labels: the right one shares the most numbers.
+        found = max(options, key=lambda option: sum(difference <= CLOSE for difference in option))
+        place = ", ".join(words.values())
+        differences += [(each, f"{column} ({place})") for each, column in zip(found, numbers, strict=True)]
     return Checked(name, n_cells, n_absent, tuple(differences))
 
 
-def _tells_apart(column: str, value: str) -> bool:
-    """Words do, and seeds; other numbers may be scores."""
-    return column == "seed" or (bool(value) and not _is_number(value))
+def _identifies(column: str, value: str) -> bool:
+    """Whether a value tells rows apart. Words do, and seeds; other numbers may be scores."""
+    return column == "seed" or (bool(value) and not is_number(value))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _floors(table: Sequence[Texts]) -> Mapping[str, float]:
+    """For every column, below which size numbers are not asked to agree in their own digits."""
+    found = {}
+    for column in dict.fromkeys(column for row in table for column in row):
+        sizes = [abs(float(row[column])) for row in table if is_number(row.get(column, ""))]
+        finite = [size for size in sizes if math.isfinite(size)]
+        if finite:
+            found[column] = FLOOR * float(np.median(finite))
+    return found
 
 
-def _difference(one: str, other: str) -> float:
-    """Relative to the larger number; 1 if only one of both is there."""
+def _difference(one: str, other: str, floor: float) -> float:
+    """In relation to the larger number, or to a floor; 1 if only one of both is there, or finite."""
     if one == other:
         return 0.0
-    if not (_is_number(one) and _is_number(other)):
+    if not (is_number(one) and is_number(other)):
         return 1.0
     a, b = float(one), float(other)
-    return abs(a - b) / max(abs(a), abs(b))
-
-
-def _read(path: Path) -> list[Texts]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    if a == b:
+        return 0.0
+    return abs(a - b) / max(abs(a), abs(b), floor) if math.isfinite(a) and math.isfinite(b) else 1.0
 
 
 def write_page(folder: Path, checked: Sequence[Checked], count: int) -> Path:
     """Write a page that says which numbers were confirmed, by which code."""
+    header = [
+        "experiment",
+        "cells",
+        "numbers",
+        "the same in five digits",
+        "largest difference",
+        "rows not in the table",
+    ]
     lines = [
         [
             each.name,
-            str(each.n_cells),
-            str(len(each.differences)),
-            str(each.n_equal),
+            *(str(number) for number in (each.n_cells, len(each.differences), each.n_equal)),
             f"{plain_number(100 * each.worst[0], 2)} %, {each.worst[1]}" if each.worst[0] else "none",
+            str(each.n_absent),
         ]
         for each in checked
     ]
-    header = ["experiment", "cells", "numbers", "the same in five digits", "largest difference"]
-    origin = provenance.sentence(
-        f"semigp reproduce all --check {count}",
-        provenance.commit(),
-        provenance.today(),
-        provenance.versions("jax", "numpy", "scipy", "scikit-learn"),
-        provenance.machine(),
-    )
+    parts = ["# Cells that were computed again", _LEAD, markdown_table(header, lines)]
+    parts.append(origin(f"semigp reproduce all --check {count}"))
     path = folder / "checked.md"
-    path.write_text(
-        f"# Cells that were computed again\n\n{_LEAD}\n{markdown_table(header, lines)}\n{origin}\n", "utf-8"
-    )
+    path.write_text("\n\n".join(part.strip() for part in parts) + "\n", encoding="utf-8")
     return path
 
 

@@ -198,7 +198,7 @@ def _scored(name: str, seed: int, case: tuple, motion: np.ndarray, fill: Filler,
 def _paths(where: Row, motion: np.ndarray, mean: np.ndarray, std: np.ndarray | None) -> list[Row]:
     """Some columns over time, for the figure: of one seed and the hole at the end."""
     shown = [(column, label) for part, column, label in _SHOWN.get(where["motion"], ()) if part == where["part"]]
-    if where["seed"] != FIRST_SEED or where["hole"] != next(iter(HOLES)):
+    if where["method"] not in SHOWN or where["seed"] != FIRST_SEED or where["hole"] != next(iter(HOLES)):
         return []
     return [
         where | {"column": label, "step": step, "truth": _DEGREES * motion[step, column],
@@ -225,7 +225,6 @@ def write(rows: list[Row], profile: str, folder: Path, started: float) -> list[P
     rows = sorted(rows, key=lambda row: METHODS.index(row["method"]))
     found, paths = ([row for row in rows if ("step" in row) == is_path] for is_path in (False, True))
     write_rows(folder / "motion.csv", found)
-    paths = [row for row in paths if row["method"] in SHOWN]
     write_rows(folder / "motion-paths.csv", paths)
     told = {"profile": profile, "first_seed": FIRST_SEED, "holes": HOLES} | PROFILES[profile]
     path = write_results(folder, "motion", table(found), told, time.perf_counter() - started)

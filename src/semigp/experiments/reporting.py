@@ -202,12 +202,22 @@ def as_texts(row: Row) -> dict[str, str]:
     return {k: "" if v is None else f"{v:.5g}" if isinstance(v, float) else str(v) for k, v in row.items()}
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The results in a CSV file, with numbers as numbers and without empty cells; none if there is no file."""
+def read_texts(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file as they are written; none if there is no file."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
-        return [{k: _read(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
+        return list(csv.DictReader(file))
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The results in a CSV file, with numbers as numbers and without empty cells; none if there is no file."""
+    return [{k: _read(v) for k, v in row.items() if v} for row in read_texts(path)]
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell of a CSV file holds a number."""
+    return isinstance(_read(text), int | float)
 
 
 def _read(text: str) -> Any:
@@ -215,6 +225,18 @@ def _read(text: str) -> Any:
         with contextlib.suppress(ValueError):
             return kind(text)
     return text
+
+
+def _here(packages: Sequence[str] = ()) -> dict[str, Any]:
+    """Where a result comes from that is computed now."""
+    versions = provenance.versions(*_PACKAGES, *packages)
+    found = (provenance.commit(), provenance.today(), versions, provenance.machine())
+    return dict(zip(_ORIGIN, found, strict=True))
+
+
+def origin(command: str) -> str:
+    """Where a result of this command comes from, in a sentence."""
+    return provenance.sentence(command, **_here())
 
 
 def write_results(
@@ -230,13 +252,7 @@ def write_results(
 
     A run that `continues` with records of earlier ones is one part of several, and all parts are named.
     """
-    part = {
-        "commit": provenance.commit(),
-        "date": provenance.today(),
-        "versions": provenance.versions(*_PACKAGES, *packages),
-        "machine": provenance.machine(),
-        "seconds": round(seconds),
-    }
+    part = _here(packages) | {"seconds": round(seconds)}
     told = folder / f"{name}.json"
     earlier = json.loads(told.read_text(encoding="utf-8"))["parts"] if continues and told.exists() else []
     parts = [*earlier, part]

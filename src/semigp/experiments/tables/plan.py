@@ -55,7 +55,7 @@ PROFILES: dict[str, dict[str, Any]] = {
         ),
     },
     "paper": {
-        "seeds": 4,
+        "seeds": 2,
         "blocks": (
             Block(REGRESSION, RATES),
             Block(REGRESSION, mechanisms=(DEPENDING, OUTAGES)),
