@@ -39,7 +39,8 @@ def unpacked_bytes(path: Path) -> int:
             groups = Reader(content).struct()[_ROW_GROUPS]
             chunks = [column[_ABOUT] for group in groups for column in group[_COLUMNS]]
             return sum(_bytes_of_chunk(file, chunk) for chunk in chunks)
-        except (Damaged, KeyError, TypeError, OverflowError) as error:
+        # Damage may put any type at the place of another one.
+        except (Damaged, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError("The footer, or the head of a page, is damaged.") from error
 
 
