@@ -73,7 +73,8 @@ def test_a_table_that_does_not_hold_fails(run, tmp_path):
     assert run("reproduce calibration --check 2 -o .").exit_code == 0
     (tmp_path / "calibration.csv").write_text("seed,way,score\n1,ours,1\n2,ours,2.5\n")
     done = run("reproduce calibration --check 2 -o .")
-    assert done.exit_code == 1
+    assert done.exit_code == 3
+    assert done.stderr.splitlines()[-1].startswith("semigp: Tables and code differ by more than 0.1 %")
     told = "1 of 2 numbers are the same (cells: 2); the largest difference is 20 %, of score (2, ours)."
     assert told in done.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calibration.csv"]

@@ -146,7 +146,7 @@ def _check(names: list[str], profile: str, folder: Path, count: int, jobs: int) 
     if len(names) > 1:
         print(f"Written: {write_page(folder, found, count)}")
     if not all(each.is_confirmed for each in found):
-        raise typer.Exit(1)
+        raise Problem("Tables and code differ by more than 0.1 %, or rows are absent; the lines above say where.")
 
 
 @app.command()

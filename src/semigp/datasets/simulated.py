@@ -20,10 +20,15 @@ def make_semi_described(
 
 
 def _draw(points: np.ndarray, inverse_width: float, n_draws: int, random: np.random.Generator) -> np.ndarray:
-    """Draws of functions from a GP with a unit RBF kernel, evaluated at `points`."""
+    """Draws of functions from a GP with a unit RBF kernel K at `points`: the symmetric root of K times noise.
+
+    V Λ^½ noise has the same distribution. But signs of eigenvectors, and all of those whose eigenvalues are nearly 0,
+    are up to the linear algebra of a machine, so that every machine would have another data set. V Λ^½ Vᵀ is unique.
+    """
     squares = np.sum((points[:, None] - points[None]) ** 2, axis=2)
     values, vectors = np.linalg.eigh(np.exp(-0.5 * inverse_width * squares))
-    return vectors @ (np.sqrt(np.maximum(values, 0.0))[:, None] * random.normal(size=(len(points), n_draws)))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return root @ random.normal(size=(len(points), n_draws))
 
 
 def make_mackey_glass(n_steps: int = 1201) -> np.ndarray:

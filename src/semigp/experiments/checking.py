@@ -78,8 +78,7 @@ def compare(name: str, n_cells: int, rows: Iterable[Texts], tables: Sequence[Seq
         if not options:
             n_absent += 1
             continue
-        # Rows of one cell may differ by a number, such as that of labels: the right one shares the most numbers.
-        found = max(options, key=lambda option: sum(difference <= CLOSE for difference in option))
+        found = min(options, key=sum)  # rows of one cell may differ by a number only, such as that of labels
         place = ", ".join(words.values())
         differences += [(each, f"{column} ({place})") for each, column in zip(found, numbers, strict=True)]
     return Checked(name, n_cells, n_absent, tuple(differences))
