@@ -58,20 +58,21 @@ def test_units_that_are_powers_of_two_change_nothing(table, form, of_inputs, of_
 
 
 @some
-@given(rows(scales=False), forms, st.floats(-1e3, 1e3), st.floats(0.01, 100.0))
+@given(rows(scales=False), forms, st.floats(-10.0, 10.0), st.floats(0.01, 100.0))
 def test_affine_changes(table, form, offset, scale):
     """Predictions follow; a rounding that falls on the other side is amplified, to 1e-3 of the outputs' spread.
 
-    The forms that search amplify it from step to step, so they take few. And they start their inducing points from
-    k-means, where rows of whole numbers may lie halfway between two centres.
+    The offset is some spreads: one of thousands leaves too few digits of the data for the same draws. The forms that
+    search amplify rounding from step to step, so they take few. And they start their inducing points from k-means,
+    where rows of whole numbers may lie halfway between two centres.
     """
     assume(have_units(table))
     assume(form == "particles" or np.any(table.complete != np.round(table.complete)))
     steps = 300 if form == "particles" else 10
     mean, _ = _ask(_fit(table.X, table.y, form, max_iter=steps), table.complete)
-    changed = _fit(scale * table.X + offset, scale * table.y - offset, form, max_iter=steps)
-    changed, _ = _ask(changed, scale * table.complete + offset)
-    assert same_up_to((changed + offset) / scale, mean, table.y, 1e-3)
+    changed = _fit(scale * (table.X + offset), scale * (table.y - offset), form, max_iter=steps)
+    changed, _ = _ask(changed, scale * (table.complete + offset))
+    assert same_up_to(changed / scale + offset, mean, table.y, 1e-3)
 
 
 @pytest.mark.parametrize("form", ["gaussian", "mixture", "particles"])
