@@ -251,7 +251,7 @@ def figure(settings: dict[str, Any], folder: Path) -> list[Path]:
             axes.plot(steps, middle, color=COLOURS[0], lw=1.0, label="median")
             axes.plot(steps, future, color="black", lw=0.8, label="measured")
             axes.set_title(name, loc="left")
-        panels[0, 0].legend(loc="upper right", ncols=3)
+        panels[0, 0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)  # above: peaks are everywhere
         panels[-1, 0].set_xlabel("steps after the end of the training half")
         canvas.tight_layout()
         return save_figure(canvas, folder / NAME)
