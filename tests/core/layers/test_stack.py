@@ -27,6 +27,17 @@ def test_a_start_has_the_parameters_of_one_layer(random):
     np.testing.assert_allclose(unknowns.noise, np.exp(free[4]), rtol=1e-12)
 
 
+def test_the_last_gp_is_told_in_logarithms_as_it_is_read(random):
+    """Oracle: the kernel that the density is computed with, to rounding."""
+    stack = Stack.drawn(GROUPS, 3, random)
+    position = random.normal(size=stack.size)
+    (logs, groups), unknowns = stack.of_last(position), stack.read(position)
+    lengthscales, linear = np.exp(logs[:4])[groups], np.exp(logs[4:8])[groups]
+    np.testing.assert_allclose(lengthscales, unknowns.kernel.lengthscales, rtol=1e-12)
+    np.testing.assert_allclose(linear, unknowns.kernel.linear, rtol=1e-12)
+    np.testing.assert_allclose(np.exp(logs[8:]), [unknowns.noise], rtol=1e-12)
+
+
 def test_hidden_layers_are_gps_whose_mean_is_the_identity(random):
     """The covariance of shifts over 4000 stacks is a² ℓ² exp(-½ |x - x'|²/λ²), within five standard errors.
 
