@@ -134,7 +134,7 @@ def reproduce(
 
 
 def _check(names: list[str], profile: str, folder: Path, count: int, jobs: int) -> None:
-    from ..experiments.checking import check, write_page
+    from ..experiments.checking import CLOSE, check, write_page
 
     for name in names:
         if not (folder / f"{name}.csv").exists():
@@ -146,7 +146,7 @@ def _check(names: list[str], profile: str, folder: Path, count: int, jobs: int) 
     if len(names) > 1:
         print(f"Written: {write_page(folder, found, count)}")
     if not all(each.is_confirmed for each in found):
-        raise Problem("Tables and code differ by more than 0.1 %, or rows are absent; the lines above say where.")
+        raise Problem(f"Tables and code differ by more than {100 * CLOSE:g} %, or lack rows: see the lines above.")
 
 
 @app.command()
